@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 // One write since the last sync: enough to undo it, and to do it again.
@@ -26,6 +27,7 @@ typedef struct fault_file {
     write_record *first;
     write_record *last;
     sqlite3_file *real;
+    uint64_t inode;
 } fault_file;
 
 struct fault_vfs {
@@ -41,6 +43,8 @@ struct fault_vfs {
     _Atomic uint64_t syncs;
     _Atomic uint64_t bytes;
     _Atomic uint64_t cut_at;
+    _Atomic uint64_t bad_inode;
+    _Atomic int64_t bad_offset;
     _Atomic uint32_t seed;
 };
 
@@ -138,7 +142,12 @@ static int file_close(sqlite3_file *file) {
 }
 
 static int file_read(sqlite3_file *file, void *bytes, int length, sqlite3_int64 offset) {
-    if (vfs_of(file)->dead) return SQLITE_IOERR_READ;
+    fault_vfs *vfs = vfs_of(file);
+    if (vfs->dead) return SQLITE_IOERR_READ;
+    // What SQLite's layer makes of EIO.
+    if (vfs->bad_inode && ((fault_file *)file)->inode == vfs->bad_inode && offset <= vfs->bad_offset
+        && vfs->bad_offset < offset + length)
+        return SQLITE_IOERR_CORRUPTFS;
     return real_of(file)->pMethods->xRead(real_of(file), bytes, length, offset);
 }
 
@@ -252,6 +261,8 @@ static int vfs_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, int
         free(self->real);
         return code;
     }
+    struct stat status;
+    if (name && stat(name, &status) == 0) self->inode = status.st_ino;
     self->base.pMethods = &methods;
     self->next = vfs->files;
     vfs->files = self;
@@ -288,6 +299,11 @@ void fault_vfs_unregister(fault_vfs *vfs) {
 }
 
 void fault_vfs_set_fault(fault_vfs *vfs, int fault) { vfs->fault = fault; }
+void fault_vfs_set_bad_sector(fault_vfs *vfs, const char *path, int64_t offset) {
+    struct stat status;
+    vfs->bad_offset = offset;
+    vfs->bad_inode = path && stat(path, &status) == 0 ? status.st_ino : 0;
+}
 void fault_vfs_hold_syncs(fault_vfs *vfs, int holds) { vfs->holds_syncs = holds; }
 int fault_vfs_held(const fault_vfs *vfs) { return vfs->held; }
 void fault_vfs_cut_power_at(fault_vfs *vfs, uint64_t operation, uint32_t seed) {

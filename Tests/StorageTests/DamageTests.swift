@@ -158,6 +158,88 @@ import Testing
         #expect(cuts > 20)
     }
 
+    /// A directory as `filled` makes it, and later messages in a log beside the file.
+    private func filledWithLog() throws -> TemporaryDirectory {
+        let directory = try filled(closed: true)
+        let store = Harness(directory.path) { $0.vfs = disk.name }
+        store.begin()
+        for number in 1...9 { store.send(.commit([.message(message("later \(number)"))])) }
+        return try directory.copy()
+    }
+
+    /// Which file has a bad sector and where; the number of messages that survive.
+    @Test(arguments: [("-wal", 9000, 55), ("", 10, 0)])
+    func `a sector that cannot be read counts as damage at the fourth try`(
+        file: String, offset: Int64, messages: Int
+    ) throws {
+        let directory = try filledWithLog()
+        disk.setBadSector(directory.database + file, at: offset)
+        let store = Harness(directory.path) { $0.vfs = disk.name }
+        store.send(.window(1000))
+        for _ in 1...2 { store.pass(.seconds(30)) }
+        #expect(store.snapshot == nil)
+        #expect(store.events.unavailable.map { $0.error.isUnreadable } == [true])
+        #expect(!directory.names.contains { $0.contains("damaged") })
+        store.pass(.seconds(30))
+        #expect(store.snapshot?.regions.isEmpty == (messages == 0))
+        #expect(store.events.notices.contains { $0.contains("state.db.damaged-1") })
+        #expect(directory.names.contains("state.db.damaged-1"))
+        #expect(directory.names.contains("state.db.damaged-1-wal"))
+        store.send(.commit([.message(message("new"))]))
+        store.pass(.seconds(1))
+        #expect(store.events.delivered.count == messages + 1)
+        #expect(store.events.delivered.last?.text == "new")
+        store.stop()
+        #expect(!directory.names.contains { $0.contains(".new") })
+    }
+
+    @Test func `a sector that can be read again at the fourth try costs nothing`() throws {
+        let directory = try filledWithLog()
+        disk.setBadSector(directory.database + "-wal", at: 9000)
+        let store = Harness(directory.path) { $0.vfs = disk.name }
+        store.send(.window(1000))
+        for _ in 1...2 { store.pass(.seconds(30)) }
+        #expect(store.snapshot == nil)
+        disk.setBadSector(nil)
+        store.pass(.seconds(30))
+        #expect(store.snapshot?.regions.isEmpty == false)
+        #expect(store.events.delivered.count == 64)
+        #expect(store.events.notices.isEmpty)
+    }
+
+    @Test func `a log that cannot be read when a running store opens its file again counts as damage`() throws {
+        let directory = try filledWithLog()
+        let store = Harness(directory.path) { $0.vfs = disk.name }
+        store.begin()
+        store.send(.window(1000))
+        for number in 1...9 { store.send(.commit([.message(message("even later \(number)"))])) }
+        disk.set(.ioError)
+        store.send(.commit([.message(message("new"))]))
+        disk.setBadSector(directory.database + "-wal", at: 9000)
+        for _ in 1...4 { store.pass(.seconds(30)) }
+        disk.set(.none)
+        for _ in 1...8 { store.pass(.seconds(30)) }
+        #expect(store.events.isStateLost)
+        #expect(store.events.notices.contains { $0.contains("state.db.damaged-1") })
+        #expect(store.commits == 10)
+        #expect(store.events.delivered.last?.text == "new")
+    }
+
+    @Test func `on a disk that cannot be written, a file that cannot be read stays where it is`() throws {
+        let directory = try filledWithLog()
+        disk.setBadSector(directory.database + "-wal", at: 9000)
+        disk.set(.ioError)
+        let store = Harness(directory.path) { $0.vfs = disk.name }
+        store.send(.window(1000))
+        for _ in 1...9 { store.pass(.seconds(30)) }
+        #expect(store.snapshot == nil)
+        #expect(!directory.names.contains { $0.contains("damaged") || $0.contains(".new") })
+        disk.setBadSector(nil)
+        disk.set(.none)
+        store.pass(.seconds(30))
+        #expect(store.events.delivered.count == 64)
+    }
+
     @Test func `a file that grows old names does not fill the card`() throws {
         let directory = try TemporaryDirectory()
         for _ in 0..<12 {

@@ -22,6 +22,8 @@ final class FaultySQLite: @unchecked Sendable {
     deinit { fault_vfs_unregister(vfs) }
 
     func set(_ fault: Fault) { fault_vfs_set_fault(vfs, fault.rawValue) }
+    /// The byte at this offset of this file cannot be read, whatever name the file gets. nil: all can be.
+    func setBadSector(_ path: String?, at offset: Int64 = 0) { fault_vfs_set_bad_sector(vfs, path, offset) }
     /// Syncs do not return before they are released, which happens by itself after half a minute.
     func holdSyncs() { fault_vfs_hold_syncs(vfs, 1) }
     func releaseSyncs() { fault_vfs_hold_syncs(vfs, 0) }

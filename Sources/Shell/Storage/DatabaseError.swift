@@ -26,6 +26,10 @@ package struct DatabaseError: Error, Hashable, Sendable {
         primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB
     }
 
+    /// Whether the disk does not give out a part of the file or of its log. It may be a bad sector, or a disk that was
+    /// unplugged for a moment.
+    package var isUnreadable: Bool { code == Self.readFailed || code == Self.readFailedByDisk }
+
     package var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
     package var isDiskFull: Bool { primaryCode == SQLITE_FULL }
     /// The file was deleted or renamed while it was open.
@@ -39,6 +43,12 @@ extension DatabaseError: CustomStringConvertible {
 }
 
 extension DatabaseError {
+    /// SQLITE_IOERR_READ: a read failed with another error than EIO, such as EUCLEAN of a damaged file system.
+    private static let readFailed = SQLITE_IOERR | 1 << 8
+    /// SQLITE_IOERR_CORRUPTFS: a read failed with EIO. While a statement runs, SQLite makes SQLITE_CORRUPT of it; not so when a
+    /// file is opened and its first page or its log is read.
+    private static let readFailedByDisk = SQLITE_IOERR | 33 << 8
+
     static let moved = DatabaseError(
         code: SQLITE_READONLY | 4 << 8, message: "the file was moved or deleted while it was in use")
 

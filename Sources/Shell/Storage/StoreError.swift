@@ -22,6 +22,9 @@ package enum StoreError: Error, Hashable, Sendable {
         case .inUse, .absent, .system, .untrusted: true
         }
     }
+
+    /// Whether the disk does not give out a part of the file or of its log.
+    var isUnreadable: Bool { if case .database(let error) = self { error.isUnreadable } else { false } }
 }
 
 extension StoreError: CustomStringConvertible {

@@ -9,9 +9,11 @@ enum StoreFile {
     /// 2 MiB of log beside the file.
     static let checkpointPages = 512
 
-    /// - Parameter notices: Receives messages for the log.
+    /// - Parameters:
+    ///   - takesUnreadableAsDamage: Whether a part that cannot be read is damage (a bad sector), and no passing failure.
+    ///   - notices: Receives messages for the log.
     static func open(
-        _ settings: StoreSettings, notices: inout [Notice]
+        _ settings: StoreSettings, takesUnreadableAsDamage: Bool = false, notices: inout [Notice]
     ) throws(StoreError) -> Database {
         try check(settings.directory)
         // The replacement of a damaged file was interrupted. The new file is complete in this case.
@@ -23,7 +25,7 @@ enum StoreFile {
             let database = try connect(settings)
             if try prepare(database) { return database }
         } catch {
-            guard error.isDamage else { throw .database(error) }
+            guard error.isDamage || takesUnreadableAsDamage && error.isUnreadable else { throw .database(error) }
             return try replaceDamaged(settings, because: error, notices: &notices)
         }
         throw try mapError(StoreError.database) { () throws(DatabaseError) in
@@ -93,9 +95,16 @@ enum StoreFile {
     ) throws(StoreError) -> Database {
         let path = settings.path
         let new = path + ".new"
-        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(new + suffix) }
+        remove(new)
         try create(new)
-        let salvaged = try wrapping { () throws(DatabaseError) in try fill(new, from: path, settings) }
+        let salvaged: Salvage.Count
+        do throws(DatabaseError) {
+            salvaged = try fill(new, from: path, settings)
+        } catch {
+            // Half of a file must not be taken for a whole one later.
+            remove(new)
+            throw .database(error)
+        }
         let aside = try setAside(path)
         guard rename(new, path) == 0 else { throw .system(operation: "rename", path: new, errno: errno) }
         do throws(DatabaseError) {
@@ -112,10 +121,8 @@ enum StoreFile {
         }
     }
 
-    private static func wrapping<Result>(
-        _ body: () throws(DatabaseError) -> Result
-    ) throws(StoreError) -> Result {
-        try mapError(StoreError.database, body)
+    private static func remove(_ path: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
     }
 
     private static func fill(

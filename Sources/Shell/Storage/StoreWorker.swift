@@ -152,7 +152,8 @@ package final class StoreWorker {
     }
 
     private func openStore(_ notices: inout [Notice]) throws(StoreError) -> OpenStore {
-        let database = try StoreFile.open(settings, notices: &notices)
+        let database = try StoreFile.open(
+            settings, takesUnreadableAsDamage: trouble?.isUnreadable == true, notices: &notices)
         do throws(DatabaseError) {
             return try OpenStore(database, settings, keysFrom: lastKeys)
         } catch {
@@ -273,6 +274,7 @@ package final class StoreWorker {
         let isNews = next.reported != error
         next.reported = error
         next.isReading = isReading
+        next.unreadableTries = error.isUnreadable ? next.unreadableTries + 1 : 0
         next.nextTry = now.advanced(by: next.backoff.nextDelay())
         // After a disk was removed and inserted again, new descriptors are needed.
         if next.backoff.failures.isMultiple(of: 4) { store = nil }

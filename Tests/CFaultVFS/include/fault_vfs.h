@@ -18,6 +18,8 @@ fault_vfs *fault_vfs_register(const char *name);
 void fault_vfs_unregister(fault_vfs *vfs);
 
 void fault_vfs_set_fault(fault_vfs *vfs, int fault);
+// From now on the byte at this offset of this file cannot be read, whatever name the file gets. NULL: all can be.
+void fault_vfs_set_bad_sector(fault_vfs *vfs, const char *path, int64_t offset);
 // From now on no sync returns before this is called with 0. After half a minute it is as if it had been.
 void fault_vfs_hold_syncs(fault_vfs *vfs, int holds);
 // How many syncs do not return at this moment.
