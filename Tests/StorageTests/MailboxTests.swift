@@ -50,6 +50,32 @@ import Testing
         #expect(mailbox.pending == 0)
     }
 
+    @Test(arguments: [Publication.Kind.state, .ping])
+    func `when memory is full, what a later message of its topic replaces goes first`(kind: Publication.Kind) {
+        var mailbox = StoreMailbox(countLimit: 100, byteLimit: 100_000, payloadLimit: 50_000)
+        mailbox.append(.commit([.message(message("quiet", topic: "a", kind: kind))]))
+        for number in 1...10_000 {
+            mailbox.append(.commit([.message(message("\(number)", topic: "b\(number % 3)", kind: kind))]))
+            #expect(mailbox.pending <= 100)
+        }
+        let bytes = mailbox.pendingBytes
+        let mail = mailbox.drain(withCommit: true)
+        let kept = mail.commit?.messages ?? []
+        #expect(kept.first?.text == "quiet")
+        #expect(kept.suffix(3).map(\.text) == ["9998", "9999", "10000"])
+        #expect(bytes == kept.reduce(0) { $0 + $1.payload.count })
+        #expect(mail.dropped.total == 0)
+    }
+
+    @Test func `no transition is replaced by a later one of its topic`() {
+        var commit = PendingCommit()
+        for kind in [Publication.Kind.transition, .other, .location, .transient] {
+            for _ in 1...2 { commit.add([.message(message("x", kind: kind))]) }
+        }
+        #expect(commit.shed(toCount: 8, bytes: .max).total == 0)
+        #expect(commit.messages.count == 8)
+    }
+
     @Test func `of regions and presence only the newest waits`() {
         var mailbox = StoreMailbox(countLimit: 10, byteLimit: 1000, payloadLimit: 1000)
         for number in 0..<1000 {

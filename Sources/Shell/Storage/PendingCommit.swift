@@ -72,10 +72,11 @@ struct PendingCommit {
     /// A checkpoint that came before these commits.
     mutating func precede(by checkpoint: PresenceRecord) { presence = presence ?? checkpoint }
 
-    /// Makes room: drops the oldest pings and locations first, then states, then other messages, then history entries,
-    /// and transitions only when nothing else is left.
+    /// Makes room: removes what a later message replaces, drops the oldest pings and locations next, then states, then other
+    /// messages, then history entries, and transitions only when nothing else is left.
     mutating func shed(toCount countLimit: Int, bytes byteLimit: Int) -> DropCounts {
         var dropped = DropCounts()
+        removeReplaced()
         for kind in [Publication.Kind.transient, .ping, .location, .state, .other] {
             shed(kind, toCount: countLimit, bytes: byteLimit, &dropped)
         }
@@ -87,6 +88,23 @@ struct PendingCommit {
         dropped.history += UInt64(excess)
         shed(.transition, toCount: countLimit, bytes: byteLimit, &dropped)
         return dropped
+    }
+
+    /// Removes the messages that the outbox would replace by a later one of their kind and topic. So of each topic the latest
+    /// state is kept.
+    private mutating func removeReplaced() {
+        var seen: [Publication.Kind: Set<ExactString>] = [:]
+        var kept: [Publication] = []
+        for message in messages.reversed() {
+            if Outbox.replacesEarlier(message.kind),
+                !seen[message.kind, default: []].insert(ExactString(message.topic)).inserted
+            {
+                payloadBytes -= message.payload.count
+            } else {
+                kept.append(message)
+            }
+        }
+        messages = kept.reversed()
     }
 
     private mutating func shed(
