@@ -32,9 +32,10 @@ final class ServiceFixture: ServiceRig {
     ///   - vfs: SQLite's name of a file layer.
     ///   - settles: false: the state is not read yet.
     ///   - isClockKnown: false: the machine was started anew, and its clock shows 1970.
+    ///   - log: What the service logs to.
     init(
         _ members: String = "", in directory: TemporaryDirectory, vfs: String? = nil, settles: Bool = true,
-        isClockKnown: Bool = true
+        isClockKnown: Bool = true, log: Log = Log(threshold: .error)
     ) throws {
         self.directory = directory
         if !isClockKnown { (host.bootID, host.wallClock) = ("boot-2", WallClock(epochOffset: 0, isKnown: false)) }
@@ -44,7 +45,7 @@ final class ServiceFixture: ServiceRig {
             settings: try Settings(readingFrom: path, stateDirectory: directory.path),
             links: ServiceLinks(
                 radio: radio, store: store, broker: broker, availability: availability, status: status),
-            host: host, log: Log(threshold: .error))
+            host: host, log: log)
         try service.start()
         if settles { settle() }
     }

@@ -3,11 +3,13 @@ import Beacon
 import CFaultVFS
 import Configuration
 import Gateway
+import Glibc
 import Identities
 import JSON
 import Messaging
 import OwnTracks
 import Regions
+import Runtime
 import Scanning
 import ServiceSupport
 import Shell
@@ -607,6 +609,34 @@ struct ServiceTests {
         }
         #expect(triggers == ["b"])
         #expect(fixture.broker.messages.isEmpty)
+    }
+
+    @Test
+    func `A failure that an adapter reports again and again is logged once a minute, and each change of its state`()
+        throws
+    {
+        let path = try directory.write("", to: "log")
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        let fixture = try ServiceFixture(
+            in: directory, log: Log(threshold: .info, style: .plain, descriptor: descriptor))
+        let radio = try #require(fixture.radio.output)
+        for count in 1...30 {
+            radio.notice(Notice(.warning, "hci0: no discovery: busy; trying again"))
+            radio.notice(Notice(.warning, "hci0: \(count) packets were lost"))
+        }
+        radio.notice(Notice(.warning, "hci1: no discovery: busy; trying again"))
+        for isListening in [true, false, true] {
+            radio.listening(
+                isListening, of: Receiver(index: 0), duty: nil, at: fixture.host.now, because: "hci0: a loose plug")
+        }
+        let lines = String(decoding: try directory.read("log"), as: UTF8.self).split(separator: "\n")
+        #expect(
+            lines.filter { $0.contains("hci") } == [
+                "warning: hci0: no discovery: busy; trying again", "warning: hci0: 1 packets were lost",
+                "warning: hci1: no discovery: busy; trying again", "listening: hci0: a loose plug",
+                "not listening: hci0: a loose plug", "listening: hci0: a loose plug",
+            ])
     }
 
     @Test func `A suspend is no silence`() throws {

@@ -33,7 +33,10 @@ extension Service: RadioOutput {
     }
 
     package func notice(_ notice: Notice) {
-        log.write(notice.priority, notice.text)
+        guard notice.priority <= .warning else { return log.write(notice.priority, notice.text) }
+        // A broken adapter fails again every few seconds. A number in a line, such as that of lost packets, makes no other kind.
+        let kind = notice.text.split(separator: " ").filter { Int($0) == nil }.joined(separator: " ")
+        log.once("radio: \(kind)", notice.priority, notice.text)
     }
 
     package func finished(at instant: MonotonicInstant) {
