@@ -62,7 +62,9 @@ extension Service {
     }
 
     package func subscriptionRefused(_ filter: String) {
-        log.once("subscription", .warning, "the broker refuses to send us \(filter); commands cannot arrive")
+        let isBirth = birthTopics.contains(filter)
+        let consequence = isBirth ? "a start of Home Assistant is not noticed there" : "commands cannot arrive"
+        log.once(isBirth ? "birth" : "subscription", .warning, "the broker refuses to send us \(filter); \(consequence)")
     }
 
     /// The topics of commands, and those on which Home Assistant may announce its start.
