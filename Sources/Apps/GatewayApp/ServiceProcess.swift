@@ -1,4 +1,3 @@
-import Base
 import Configuration
 import Glibc
 package import Runtime
@@ -11,9 +10,7 @@ package enum ServiceProcess {
     /// Runs until a signal ends it.
     package static func run(_ settings: Settings, log: Log) throws -> ExitCode {
         let loop = try EventLoop()
-        loop.onSlowTurn = { turn in
-            log.once("turn", .warning, "one turn of the loop took \(decimal(turn)) s; the radio had to wait for it")
-        }
+        loop.onSlowTurn = { log.slowTurn($0, "; the radio had to wait for it") }
         let host = try EventLoopHost(loop: loop, log: log)
         let radioHost = LoopHost(loop: loop, log: log)
         let way = settings.configuration.scanner.name

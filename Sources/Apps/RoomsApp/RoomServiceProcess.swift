@@ -1,4 +1,3 @@
-import Base
 import Glibc
 package import Runtime
 package import Shell
@@ -12,7 +11,7 @@ package enum RoomServiceProcess {
     /// Runs until a signal ends it.
     package static func run(_ settings: Settings, log: Log) throws -> ExitCode {
         let loop = try EventLoop()
-        loop.onSlowTurn = { turn in log.once("turn", .warning, "one turn of the loop took \(decimal(turn)) s") }
+        loop.onSlowTurn = { log.slowTurn($0) }
         let host = try EventLoopHost(loop: loop, log: log)
         // Signals must be blocked before another thread starts.
         var watches: [AnyObject] = []

@@ -70,6 +70,15 @@ package final class Log: Sendable {
         }
     }
 
+    /// Writes that one turn of the loop took so long. A line does not suppress that of a turn which took twice the time: a slow turn
+    /// at the start must not hide the one that the watchdog ends.
+    ///
+    /// - Parameter consequence: What else is to be said, with its punctuation.
+    package func slowTurn(_ turn: Duration, _ consequence: String = "") {
+        let doublings = Int64.bitWidth - turn.components.seconds.leadingZeroBitCount
+        once("turn \(doublings)", .warning, "one turn of the loop took \(decimal(turn)) s\(consequence)")
+    }
+
     /// Writes a line that occurs once in a run, even if this minute already has too many lines.
     package func always(_ priority: LogPriority, _ text: @autoclosure () -> String) {
         if priority <= threshold { put(priority, text(), [:]) }
