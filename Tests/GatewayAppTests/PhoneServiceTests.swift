@@ -8,6 +8,7 @@ import JSON
 import Messaging
 import OwnTracks
 import Regions
+import Runtime
 import ServiceSupport
 import Shell
 import SiteProtocol
@@ -192,6 +193,88 @@ struct PhoneServiceTests {
         fixture.wait(.seconds(6))
         #expect(fixture.radio.keys == [PhoneKey(Self.key)])
         #expect(try stored.phones.map(\.name) == ["Jane"])
+    }
+
+    /// A command gives a key of this name.
+    private func command(_ fixture: ServiceFixture, _ key: IdentityKey, _ name: String) {
+        fixture.service.take([NamedKey(name: name, key: key)])
+        fixture.settle()
+    }
+
+    @Test func `While the disk takes long to store a key, what comes meanwhile waits, and is stored after it`() throws {
+        let fixture = try ServiceFixture(Self.site, in: directory)
+        fixture.phoneKeys.isSlow = true
+        var list = PhoneKeys()
+        try list.set(PhoneKey(Self.key), of: "Jane", at: 100)
+        try send(list, to: fixture)
+        command(fixture, IdentityKey(high: 3, low: 4), "John")
+        list = PhoneKeys()
+        try list.set(PhoneKey(IdentityKey(high: 5, low: 6)), of: "Anna", at: 100)
+        try send(list, to: fixture)
+        fixture.wait(.seconds(20))
+        #expect(fixture.radio.keys.isEmpty)
+        #expect(try stored.isEmpty)
+        fixture.phoneKeys.step()
+        #expect(fixture.radio.keys == [PhoneKey(Self.key)])
+        fixture.phoneKeys.step()
+        #expect(fixture.radio.keys.count == 3)
+        #expect(try stored.phones.map(\.name).sorted() == ["Anna", "Jane", "John"])
+        #expect(try published(fixture)?.phones.count == 3)
+    }
+
+    @Test func `A change that fails waits with what came meanwhile`() throws {
+        let fixture = try ServiceFixture(Self.site, in: directory)
+        fixture.phoneKeys.isSlow = true
+        command(fixture, IdentityKey(high: 1, low: 2), "Jane")
+        command(fixture, IdentityKey(high: 3, low: 4), "John")
+        command(fixture, Self.key, "Jane")
+        var list = PhoneKeys()
+        try list.set(PhoneKey(IdentityKey(high: 5, low: 6)), of: "Anna", at: 100)
+        try send(list, to: fixture)
+        try write { _ in fixture.phoneKeys.step() }
+        #expect(try stored.isEmpty)
+        fixture.phoneKeys.isSlow = false
+        fixture.wait(.seconds(6))
+        #expect(try stored.phones.map(\.name).sorted() == ["Anna", "Jane", "John"])
+        #expect(fixture.radio.keys.contains(PhoneKey(Self.key)))
+    }
+
+    @Test func `The end of the service waits until all keys are stored`() throws {
+        let fixture = try ServiceFixture("", in: directory)
+        fixture.phoneKeys.isSlow = true
+        command(fixture, Self.key, "Jane")
+        command(fixture, IdentityKey(high: 3, low: 4), "John")
+        fixture.service.app.stop()
+        #expect(try stored.phones.map(\.name) == ["Jane", "John"])
+    }
+
+    @Test func `Keys are stored by a thread, which wakes the loop, and the end waits for it`() throws {
+        let loop = try EventLoop()
+        let link = ThreadedPhoneKeyLink(loop: loop)
+        func change(_ name: String, _ low: UInt64) -> PhoneKeyChange {
+            PhoneKeyChange(
+                known: PhoneKeys(), waiting: [NamedKey(name: name, key: IdentityKey(high: 1, low: low))],
+                pending: PhoneKeys(), learned: [], stamps: false, time: nil)
+        }
+        func names(_ outcome: PhoneKeyOutcome?) -> [String] {
+            guard case .stored(let keys, _, _, _) = outcome else { return [] }
+            return keys.phones.map(\.name)
+        }
+        #expect(link.finish(within: .zero))
+        var outcome: PhoneKeyOutcome?
+        link.store(change("Jane", 1), in: directory.path) { outcome = $0 }
+        #expect(outcome == nil)
+        try loop.step(until: Clocks.now().advanced(by: .seconds(60))) { outcome != nil }
+        #expect(names(outcome) == ["Jane"])
+        var last: PhoneKeyOutcome?
+        link.store(change("John", 2), in: directory.path) { [directory] _ in
+            link.store(change("Anna", 3), in: directory.path) { last = $0 }
+        }
+        #expect(link.finish(within: .seconds(60)))
+        #expect(names(last) == ["Jane", "John", "Anna"])
+        link.store(change("Eve", 4), in: "/proc/none") { last = $0 }
+        #expect(link.finish(within: .seconds(60)))
+        #expect(names(last).isEmpty)
     }
 
     @Test func `As many keys wait as there may be phones, and each name once`() {

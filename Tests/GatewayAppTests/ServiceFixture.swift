@@ -22,6 +22,7 @@ final class ServiceFixture: ServiceRig {
     let broker = BrokerDouble()
     let availability = BrokerDouble()
     let status = StatusDouble()
+    let phoneKeys = PhoneKeyDouble()
     let service: Service
     var app: App<Gateway> { service.app }
     private let directory: TemporaryDirectory
@@ -44,7 +45,8 @@ final class ServiceFixture: ServiceRig {
         service = Service(
             settings: try Settings(readingFrom: path, stateDirectory: directory.path),
             links: ServiceLinks(
-                radio: radio, store: store, broker: broker, availability: availability, status: status),
+                radio: radio, store: store, broker: broker, availability: availability, status: status,
+                phoneKeys: phoneKeys),
             host: host, log: log)
         try service.start()
         if settles { settle() }

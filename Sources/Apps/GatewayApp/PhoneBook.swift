@@ -19,6 +19,8 @@ struct PhoneBook {
     private(set) var pending = PhoneKeys()
     /// Keys of commands and of the configuration that are not stored yet, each name once.
     private(set) var waiting: [NamedKey] = []
+    /// The change that is being stored.
+    private var storing: PhoneKeyChange?
     /// nil: keys are not shared.
     var site: PhoneSite?
     /// Whether this gateway has published its list since the start.
@@ -46,10 +48,32 @@ struct PhoneBook {
 
     mutating func adopt(provided: [PhoneKeys.Phone]) { self.provided = provided }
 
-    /// Adopts the file in which `pending` and `waiting` were stored.
-    mutating func adoptStored(_ keys: PhoneKeys, stamp: FileStamp?) {
-        (self.keys, self.stamp, isRead) = (keys, stamp, true)
-        (pending, waiting) = (PhoneKeys(), [])
+    /// Whether a change is being stored.
+    var isStoring: Bool { storing != nil }
+    /// Whether anything waits beside it.
+    var hasWaiting: Bool { !waiting.isEmpty || !pending.isEmpty }
+
+    /// The change with `pending` and `waiting` is being stored. What comes from now on is another one.
+    mutating func begin(_ change: PhoneKeyChange) { (storing, pending, waiting) = (change, PhoneKeys(), []) }
+
+    /// The change was not stored: what it has waits again.
+    mutating func giveBack() {
+        guard let change = storing else { return }
+        storing = nil
+        pending.merge(change.pending)
+        let later = waiting
+        waiting = change.waiting
+        for key in later { _ = add(waiting: key) }
+    }
+
+    /// Adopts the file in which the change was stored.
+    ///
+    /// - Parameter wasChanged: Whether another program had changed it.
+    mutating func adoptStored(_ keys: PhoneKeys, stamp: FileStamp?, wasChanged: Bool) {
+        storing = nil
+        let later = pending
+        if wasChanged { adopt(keys, stamp: stamp) } else { (self.keys, self.stamp, isRead) = (keys, stamp, true) }
+        pending.merge(later)
     }
 
     /// - Parameter list: nil: the gateway has deleted its list.

@@ -184,6 +184,9 @@ extension Service: AppOwner {
         readingFeed = nil
         storeHeardPhones()
         phones.timer = nil
+        if !links.phoneKeys.finish(within: .seconds(4)) {
+            log.error("the disk is too slow; keys of phones that were not stored yet may be lost")
+        }
         closeAvailability()
     }
 }

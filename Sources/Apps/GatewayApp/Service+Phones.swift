@@ -84,7 +84,7 @@ extension Service {
 
     /// The file may have been changed by a command, and something may wait to be stored or published.
     func checkPhones() {
-        if PhoneKeyFile.stamp(in: app.settings.stateDirectory) != phones.stamp {
+        if !phones.isStoring, PhoneKeyFile.stamp(in: app.settings.stateDirectory) != phones.stamp {
             readPhones()
             if phones.isRead {
                 log.notice("the keys of phones have changed: \(phones.phones.count) phones")
@@ -97,47 +97,43 @@ extension Service {
     }
 
     /// Stores what is new: keys of commands, lists of other gateways, and orders of keys that the radio has learned. If another
-    /// program changes the file now, or it cannot be written, all of it waits for the next check.
+    /// program changes the file now, or it cannot be written, all of it waits for the next check; if a change is being stored,
+    /// for the end of that.
     private func storePhones() {
+        guard !phones.isStoring else { return }
         let clock = app.core.wallClock
         let unstamped = phones.site != nil && clock.isKnown && phones.keys.phones.contains { $0.changed == 0 }
         let learned = links.radio.phones.map(\.phone).filter { phone in
             phone.isOrdered
                 && phones.keys.phones.contains { $0.key.key.unordered == phone.key.unordered && !$0.key.isOrdered }
         }
-        let (waiting, pending) = (phones.waiting, phones.pending)
-        guard unstamped || !learned.isEmpty || !waiting.isEmpty || !pending.isEmpty else { return }
-        let now = clock.epochSeconds(at: host.now)
-        var problems: [String] = []
-        var wasChanged = false
-        do throws(Failure) {
-            let stored = try PhoneKeyFile.update(in: app.settings.stateDirectory, waits: false) { keys in
-                wasChanged = keys != phones.keys
-                for named in waiting where !keys.phones.has(PhoneKey(named.key)) {
-                    do throws(PhoneKeysError) {
-                        try keys.set(PhoneKey(named.key), of: named.name, at: clock.isKnown ? now : nil)
-                    } catch {
-                        problems.append("the key of '\(named.name)' was not stored: \(error)")
-                    }
-                }
-                if unstamped { keys.stamp(at: now) }
-                for phone in learned { keys.note(phone) }
-                keys.merge(pending)
-            }
-            guard let stored else { return }
-            let isNews = stored != phones.keys
-            let stamp = PhoneKeyFile.stamp(in: app.settings.stateDirectory)
-            phones.adoptStored(stored, stamp: stamp)
-            // Another program changed the file since the last check, which will not see that.
-            if wasChanged { phones.adopt(stored, stamp: stamp) }
+        guard unstamped || !learned.isEmpty || phones.hasWaiting else { return }
+        let change = PhoneKeyChange(
+            known: phones.keys, waiting: phones.waiting, pending: phones.pending, learned: learned, stamps: unstamped,
+            time: clock.isKnown ? clock.epochSeconds(at: host.now) : nil)
+        phones.begin(change)
+        links.phoneKeys.store(change, in: app.settings.stateDirectory) { [unowned self] in stored($0) }
+    }
+
+    private func stored(_ outcome: PhoneKeyOutcome) {
+        let isNews: Bool
+        switch outcome {
+        case .busy: return phones.giveBack()
+        case .failed(let failure):
+            phones.giveBack()
+            return log.once("phones", .error, "the keys of phones were not stored: \(failure.message)")
+        case .stored(let keys, let stamp, let wasChanged, let problems):
+            isNews = keys != phones.keys
+            // If another program changed the file since the last check, the next one will not see that.
+            phones.adoptStored(keys, stamp: stamp, wasChanged: wasChanged)
             for problem in problems { log.warning(problem) }
-            guard isNews else { return }
+        }
+        if isNews {
             setKeys()
             app.changed()
             publishPhones()
-        } catch {
-            log.once("phones", .error, "the keys of phones were not stored: \(error.message)")
         }
+        if phones.hasWaiting { storePhones() }
     }
 
     // MARK: - What was heard

@@ -20,7 +20,8 @@ package enum ServiceProcess {
         let links = ServiceLinks(
             radio: radio, store: ThreadedStoreLink(loop: loop, log: log),
             broker: BrokerLinkByMode(mqtt: ThreadedBrokerLink(loop: loop), http: HTTPLink(loop: loop)),
-            availability: ThreadedBrokerLink(loop: loop), status: StatusServerLink(loop: loop, log: log, host: host))
+            availability: ThreadedBrokerLink(loop: loop), status: StatusServerLink(loop: loop, log: log, host: host),
+            phoneKeys: ThreadedPhoneKeyLink(loop: loop))
         // Signals must be blocked before another thread starts.
         var watches: [AnyObject] = []
         let service = Service(settings: settings, links: links, host: host, log: log)

@@ -1,6 +1,7 @@
 package import Shell
 
-/// The links of a service. The links of the store and the broker have their own threads, which decide nothing.
+/// The links of a service. The links of the store, the broker and the keys of phones have their own threads, which decide
+/// nothing.
 package struct ServiceLinks {
     package var radio: any RadioLink
     package var store: any StoreLink
@@ -10,15 +11,17 @@ package struct ServiceLinks {
     /// `broker` belongs to OwnTracks, and the will of this connection is `offline`.
     package var availability: any BrokerLink
     package var status: any StatusLink
+    package var phoneKeys: any PhoneKeyLink
 
     package init(
         radio: any RadioLink, store: any StoreLink, broker: any BrokerLink, availability: any BrokerLink,
-        status: any StatusLink
+        status: any StatusLink, phoneKeys: any PhoneKeyLink
     ) {
         self.radio = radio
         self.store = store
         self.broker = broker
         self.availability = availability
         self.status = status
+        self.phoneKeys = phoneKeys
     }
 }
