@@ -33,15 +33,19 @@ final class ServiceFixture: ServiceRig {
     ///   - vfs: SQLite's name of a file layer.
     ///   - settles: false: the state is not read yet.
     ///   - isClockKnown: false: the machine was started anew, and its clock shows 1970.
+    ///   - device: The gateway's device.
+    ///   - hardware: What tells the machine from others.
     ///   - log: What the service logs to.
     init(
         _ members: String = "", in directory: TemporaryDirectory, vfs: String? = nil, settles: Bool = true,
-        isClockKnown: Bool = true, log: Log = Log(threshold: .error)
+        isClockKnown: Bool = true, device: String = "hall", hardware: String? = "hardware-1",
+        log: Log = Log(threshold: .error)
     ) throws {
         self.directory = directory
         if !isClockKnown { (host.bootID, host.wallClock) = ("boot-2", WallClock(epochOffset: 0, isKnown: false)) }
+        host.hardware = hardware
         store = SteppedStore(host: host, vfs: vfs)
-        let path = try Self.write(members, in: directory)
+        let path = try Self.write(members, device, in: directory)
         service = Service(
             settings: try Settings(readingFrom: path, stateDirectory: directory.path),
             links: ServiceLinks(
@@ -54,10 +58,12 @@ final class ServiceFixture: ServiceRig {
 
     /// Writes the configuration file: one tracker, one region, a leave after a minute.
     @discardableResult
-    private static func write(_ members: String, in directory: TemporaryDirectory) throws -> String {
+    private static func write(_ members: String, _ device: String = "hall", in directory: TemporaryDirectory) throws
+        -> String
+    {
         try directory.write(
             """
-            {_type: "configuration", username: "jane", deviceId: "hall", leaveAfter: 60, \(members)
+            {_type: "configuration", username: "jane", deviceId: "\(device)", leaveAfter: 60, \(members)
              waypoints: [{_type: "waypoint", rid: "keys", desc: "Keys:\(uuid):1:7", tst: 1600000000}]}
             """, to: "config.json")
     }
@@ -70,9 +76,11 @@ final class ServiceFixture: ServiceRig {
     }
 
     /// The service ends and starts again, with the same state and this configuration.
-    func restarted(_ members: String = "") throws -> ServiceFixture {
+    func restarted(
+        _ members: String = "", device: String = "hall", hardware: String? = "hardware-1"
+    ) throws -> ServiceFixture {
         service.app.stop()
-        return try ServiceFixture(members, in: directory)
+        return try ServiceFixture(members, in: directory, device: device, hardware: hardware)
     }
 
     func handleOwnEvents() -> Bool {

@@ -423,6 +423,46 @@ struct ServiceTests {
         #expect(last.broker.messages.allSatisfy { !$0.payload.isEmpty })
     }
 
+    @Test(arguments: [("hardware-1", true, true), ("hardware-2", false, false), (nil, false, true)])
+    func
+        `With another device only the same hardware empties states, and a copied card has neither presence nor messages`(
+            hardware: String?, isEmptied: Bool, isContinued: Bool
+        ) throws
+    {
+        let first = try ServiceFixture(in: directory)
+        first.broker.lose()
+        try first.bringKeys()
+        let next = try first.restarted(device: "kitchen", hardware: hardware)
+        next.wait(.seconds(1))
+        let ofHall = next.broker.messages.filter { $0.topic.contains("/hall/") }
+        #expect(ofHall.contains(where: \.payload.isEmpty) == isEmptied)
+        #expect(next.transitions.contains("enter Keys") == isContinued)
+        #expect(!ofHall.isEmpty == isContinued)
+        #expect(next.app.core.trackers[0].occupancy.isEmpty != isContinued)
+        #expect(next.broker.messages.contains { $0.topic == "ibeacon-gateway/kitchen/region/keys" })
+        let last = try next.restarted(device: "kitchen", hardware: hardware)
+        #expect(last.app.core.trackers[0].occupancy.isEmpty != isContinued)
+    }
+
+    @Test func `A copied card that runs as the first gateway goes on, and is a copy when it gets its own device`()
+        throws
+    {
+        let first = try ServiceFixture(in: directory)
+        try first.bringKeys()
+        let same = try first.restarted(hardware: "hardware-2")
+        #expect(same.app.core.trackers[0].occupancy.count == 1)
+        let next = try same.restarted(device: "kitchen", hardware: "hardware-2")
+        next.wait(.seconds(1))
+        #expect(next.app.core.trackers[0].occupancy.isEmpty)
+        #expect(next.broker.messages.allSatisfy { !$0.payload.isEmpty })
+        // From now on this is its hardware.
+        try next.bringKeys()
+        let renamed = try next.restarted(device: "cellar", hardware: "hardware-2")
+        renamed.wait(.seconds(1))
+        #expect(renamed.app.core.trackers[0].occupancy.count == 1)
+        #expect(renamed.broker.messages.contains { $0.topic.contains("/kitchen/") && $0.payload.isEmpty })
+    }
+
     @Test func `Occupancy outlives a restart without a second enter`() throws {
         let fixture = try ServiceFixture(in: directory)
         try fixture.bringKeys()

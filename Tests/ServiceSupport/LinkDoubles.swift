@@ -28,6 +28,7 @@ package final class ServiceHostDouble: ServiceHost {
     package var suspended = Duration.zero
     package var wallClock = WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)
     package var bootID = "boot-1"
+    package var hardware: String? = "hardware-1"
     package private(set) var reports: [ServiceState] = []
     package private(set) var exitCode: ExitCode?
     /// When memory was released.

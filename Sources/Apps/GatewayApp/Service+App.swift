@@ -102,12 +102,18 @@ extension Service: AppOwner {
             remoteSettings: remote,
             servedTopics: snapshot.values[Gateway.servedTopicsKey],
             servedDevices: snapshot.values[Gateway.servedDevicesKey],
+            servedHardware: snapshot.values[Gateway.servedHardwareKey], hardware: host.hardware.map { Array($0.utf8) },
             removedTopics: snapshot.values[Gateway.removedTopicsKey],
             lowBatteries: snapshot.values[Gateway.lowBatteriesKey],
             appliedCommands: topics.map {
                 AppliedCommands(bytes: snapshot.values[ExactString(AppliedCommands.storeKey(of: $0))] ?? [])
             },
             about: ["version": .string(Program.version)])
+        if stored.isCopy {
+            let served = ServedTopics(bytes: snapshot.values[Gateway.servedTopicsKey] ?? []).topics
+            foreignTopics = Set(served.map { ExactString($0) })
+            foreignTopics.subtract(configuration.trackers.map { ExactString($0.topics.base) })
+        }
         restorePhones(snapshot.values[ExactString(Self.heardPhonesKey)])
         app.handle(.start(stored), at: now)
         if kept != remote?.bytes { app.handle(.settings(.remaining(remote)), at: now) }

@@ -31,9 +31,11 @@ extension Service {
         ) { [unowned self] in handleAvailabilityEvents() }
     }
 
-    /// Messages outside OwnTracks' tree that were stored for an MQTT broker have no meaning over HTTP.
+    /// Messages outside OwnTracks' tree that were stored for an MQTT broker have no meaning over HTTP. Messages of the gateway
+    /// that this one has a copy of are sent by that gateway.
     package func delivers(_ publication: Publication) -> Bool {
-        configuration.broker.endpoint == nil || publication.kind.isOwnTracks
+        (configuration.broker.endpoint == nil || publication.kind.isOwnTracks)
+            && !foreignTopics.contains(ExactString(publication.owner))
     }
 
     package func connected(isNew: Bool, at now: MonotonicInstant) {

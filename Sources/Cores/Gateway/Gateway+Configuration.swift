@@ -162,10 +162,11 @@ extension Gateway {
     }
 
     /// Withdrawals of the retained states of trackers that were removed, or got another device, while the service did not
-    /// run.
+    /// run. A copied card has them of a gateway that goes on, so hardware that is not known to be the same withdraws nothing.
     func abandonedStates(before stored: StoredState) -> [RegionAnnouncement] {
+        guard stored.isOnSameHardware == true else { return [] }
         let topics = stored.topics.isEmpty ? trackers.map(\.topics.base) : stored.topics
-        return zip(Self.texts(stored.servedTopics), Self.texts(stored.servedDevices)).flatMap {
+        return zip(StoredState.texts(stored.servedTopics), StoredState.texts(stored.servedDevices)).flatMap {
             topic, device -> [RegionAnnouncement] in
             let successor = topics.firstIndex { $0.hasSameBytes(as: topic) }
             guard let successor, trackers.indices.contains(successor) else {
@@ -177,13 +178,26 @@ extension Gateway {
         }
     }
 
-    /// The texts of a stored JSON array.
-    private static func texts(_ bytes: [UInt8]?) -> [String] {
-        bytes.flatMap { try? JSONValue(parsing: $0) }?.array?.compactMap(\.string) ?? []
-    }
-
     /// - Parameter sender: The position of the tracker that sends them; nil: it is no more.
     private static func withdrawals(of regions: RegionSet, device: String, sender: Int?) -> [RegionAnnouncement] {
         regions.regions.filter(\.isBeacon).map { .withdrawal(device: device, tracker: sender ?? 0, rid: $0.rid) }
+    }
+}
+
+extension StoredState {
+    /// Whether this hardware served the devices; nil: not known.
+    var isOnSameHardware: Bool? { servedHardware.flatMap { served in hardware.map { $0 == served } } }
+
+    /// Whether this is a copy of the state of another gateway, which goes on: both the hardware and the gateway's device differ.
+    package var isCopy: Bool {
+        guard isOnSameHardware == false, let served = Self.texts(servedDevices).first,
+            let own = configuration.trackers.first
+        else { return false }
+        return !own.deviceID.hasSameBytes(as: served)
+    }
+
+    /// The texts of a stored JSON array.
+    fileprivate static func texts(_ bytes: [UInt8]?) -> [String] {
+        bytes.flatMap { try? JSONValue(parsing: $0) }?.array?.compactMap(\.string) ?? []
     }
 }

@@ -20,6 +20,9 @@ extension Gateway {
         JSONValue.array(trackers.map { .string($0.configuration.deviceID) }).bytes
     }
 
+    /// Under this key the service stores on which hardware it first served these devices.
+    package static let servedHardwareKey = "served hardware"
+
     /// Merges edits like the regions of a command. The consequences of an edit (such as a leave) and the mark that it
     /// is merged are one decision: each edit counts once, even after a power failure. Edits for a topic that no tracker
     /// has stay on the disk and wait for settings that name it.

@@ -96,6 +96,7 @@ extension Gateway {
         if let remoteSettings { effects.append(.value(key: Self.remoteSettingsKey, remoteSettings.bytes)) }
         effects.append(.value(key: Self.servedTopicsKey, servedTopics))
         effects.append(.value(key: Self.servedDevicesKey, servedDevices))
+        if let hardware { effects.append(.value(key: Self.servedHardwareKey, hardware)) }
         effects.append(.value(key: Self.removedTopicsKey, removed.topicsBytes))
         effects.append(.value(key: Self.lowBatteriesKey, storedLowBatteries))
         persistence.needsWhole()

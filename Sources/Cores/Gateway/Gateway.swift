@@ -29,6 +29,8 @@ package struct Gateway: Sendable {
     var totals = Counters()
     var engine = PresenceEngine()
     private(set) var startedAt = MonotonicInstant.zero
+    /// What tells this hardware from any other, as it is stored; nil: not known.
+    private(set) var hardware: [UInt8]?
     /// Members of the answer to `status` that the service provided.
     var about: [String: JSONValue] = [:]
     /// The beacon regions in force and their index, for ranging only.
@@ -216,6 +218,7 @@ package struct Gateway: Sendable {
         configuration = stored.configuration
         remoteSettings = stored.remoteSettings
         about = stored.about
+        hardware = stored.hardware
         ranging = RangingThrottle(interval: configuration.rangingInterval)
         trackers = configuration.trackers.map { TrackerState($0, monitoring: configuration.monitoring) }
         for tracker in trackers.indices { trackers[tracker].lastLocation = now }
@@ -234,15 +237,25 @@ package struct Gateway: Sendable {
         var effects = storedAnew(stored) + forgotten(crowdedOut) + trimRemoved()
         effects += publish(abandonedStates(before: stored), at: now)
         if stored.servedTopics != servedTopics { effects.append(.value(key: Self.servedTopicsKey, servedTopics)) }
-        if stored.servedDevices != servedDevices { effects.append(.value(key: Self.servedDevicesKey, servedDevices)) }
+        let hasOtherDevices = stored.servedDevices != servedDevices
+        if hasOtherDevices { effects.append(.value(key: Self.servedDevicesKey, servedDevices)) }
+        // A copied card may run as the first gateway until its settings are changed, so the hardware stays until then.
+        if let hardware, hasOtherDevices || stored.servedHardware == nil {
+            effects.append(.value(key: Self.servedHardwareKey, hardware))
+        }
         if stored.removedTopics != removed.topicsBytes {
             effects.append(.value(key: Self.removedTopicsKey, removed.topicsBytes))
         }
-        if case .kept(let kept, let isSameBoot) = stored.presence {
+        let isCopy = stored.isCopy
+        if !isCopy, case .kept(let kept, let isSameBoot) = stored.presence {
             // The state is restored before the configuration is merged, because that may end an occupancy.
             effects += monitor(at: now) + restore(kept, of: stored.topics, isSameBoot: isSameBoot, at: now)
         }
         effects += mergeConfiguredRegions(at: now)
+        if isCopy {
+            let text = "the state is a copy from another gateway: its presence and its waiting messages are left out"
+            effects += [.presence(.whole(wholePresence(at: now))), .log(LogEntry(.notice, "state", text))]
+        }
         if case .occupied(let occupancy) = stored.presence {
             for (tracker, regions) in occupancy.enumerated() where trackers.indices.contains(tracker) {
                 trackers[tracker].occupancy = regions

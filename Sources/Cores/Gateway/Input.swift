@@ -72,6 +72,10 @@ package struct StoredState: Sendable {
     package var servedTopics: [UInt8]?
     /// The value of `Gateway.servedDevicesKey`; nil: a version before it stored the topics.
     package var servedDevices: [UInt8]?
+    /// The value of `Gateway.servedHardwareKey`; nil: the hardware was not known, or a version before it stored the devices.
+    package var servedHardware: [UInt8]?
+    /// What tells the present hardware from any other; nil: not known.
+    package var hardware: [UInt8]?
     /// The value of `Gateway.removedTopicsKey`.
     package var removedTopics: [UInt8]?
     /// The value of `Gateway.lowBatteriesKey`.
@@ -93,8 +97,9 @@ package struct StoredState: Sendable {
     package init(
         configuration: Configuration, regions: [RegionSet], topics: [String] = [], monitoring: [KeptMonitoring?] = [],
         removed: [RemovedTracker] = [], presence: Presence = .unknown, remoteSettings: JSONValue? = nil,
-        servedTopics: [UInt8]? = nil, servedDevices: [UInt8]? = nil, removedTopics: [UInt8]? = nil,
-        lowBatteries: [UInt8]? = nil, appliedCommands: [AppliedCommands] = [],
+        servedTopics: [UInt8]? = nil, servedDevices: [UInt8]? = nil, servedHardware: [UInt8]? = nil,
+        hardware: [UInt8]? = nil,
+        removedTopics: [UInt8]? = nil, lowBatteries: [UInt8]? = nil, appliedCommands: [AppliedCommands] = [],
         about: [String: JSONValue] = [:]
     ) {
         self.configuration = configuration
@@ -106,6 +111,8 @@ package struct StoredState: Sendable {
         self.remoteSettings = remoteSettings
         self.servedTopics = servedTopics
         self.servedDevices = servedDevices
+        self.servedHardware = servedHardware
+        self.hardware = hardware
         self.removedTopics = removedTopics
         self.lowBatteries = lowBatteries
         self.appliedCommands = appliedCommands

@@ -21,6 +21,7 @@ package final class EventLoopHost: ServiceHost {
     }
 
     package var now: MonotonicInstant { Clocks.now() }
+    package var hardware: String? { Hardware.digest() }
     package var suspended: Duration { Clocks.suspended() }
 
     package var wallClock: WallClock {

@@ -12,6 +12,8 @@ package protocol ServiceHost: AnyObject {
     var wallClock: WallClock { get }
     /// The boot that `now` counts from.
     var bootID: String { get }
+    /// As `Hardware.digest` returns it.
+    var hardware: String? { get }
     /// Makes a timer that is off until it is armed. It fires once per arming.
     ///
     /// - Parameters:
