@@ -109,11 +109,6 @@ extension Service: AppOwner {
                 AppliedCommands(bytes: snapshot.values[ExactString(AppliedCommands.storeKey(of: $0))] ?? [])
             },
             about: ["version": .string(Program.version)])
-        if stored.isCopy {
-            let served = ServedTopics(bytes: snapshot.values[Gateway.servedTopicsKey] ?? []).topics
-            foreignTopics = Set(served.map { ExactString($0) })
-            foreignTopics.subtract(configuration.trackers.map { ExactString($0.topics.base) })
-        }
         restorePhones(snapshot.values[ExactString(Self.heardPhonesKey)])
         app.handle(.start(stored), at: now)
         if kept != remote?.bytes { app.handle(.settings(.remaining(remote)), at: now) }

@@ -31,11 +31,9 @@ extension Service {
         ) { [unowned self] in handleAvailabilityEvents() }
     }
 
-    /// Messages outside OwnTracks' tree that were stored for an MQTT broker have no meaning over HTTP. Messages of the gateway
-    /// that this one has a copy of are sent by that gateway.
+    /// Messages outside OwnTracks' tree that were stored for an MQTT broker have no meaning over HTTP.
     package func delivers(_ publication: Publication) -> Bool {
-        (configuration.broker.endpoint == nil || publication.kind.isOwnTracks)
-            && !foreignTopics.contains(ExactString(publication.owner))
+        configuration.broker.endpoint == nil || publication.kind.isOwnTracks
     }
 
     package func connected(isNew: Bool, at now: MonotonicInstant) {
@@ -66,7 +64,8 @@ extension Service {
     package func subscriptionRefused(_ filter: String) {
         let isBirth = birthTopics.contains(filter)
         let consequence = isBirth ? "a start of Home Assistant is not noticed there" : "commands cannot arrive"
-        log.once(isBirth ? "birth" : "subscription", .warning, "the broker refuses to send us \(filter); \(consequence)")
+        log.once(
+            isBirth ? "birth" : "subscription", .warning, "the broker refuses to send us \(filter); \(consequence)")
     }
 
     /// The topics of commands, and those on which Home Assistant may announce its start.

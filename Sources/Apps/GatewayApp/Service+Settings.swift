@@ -61,7 +61,6 @@ extension Service {
         guard app.core.isStarted else { return }
         // First, because the transitions of the change come under the new positions of the trackers.
         monitor.replaceTrackers(app.core.trackers.map(\.topics.base), by: configuration.trackers.map(\.topics.base))
-        foreignTopics.subtract(configuration.trackers.map { ExactString($0.topics.base) })
         app.handle(.configuration(configuration, modes: modes), at: host.now)
         links.radio.setDuty(configuration.duty)
         links.radio.setBatteryMasks(configuration.batteryMasks)

@@ -29,8 +29,6 @@ package final class Service {
     var readingFeed: ReadingFeedLink?
     /// The keys of phones.
     var phones = PhoneBook()
-    /// The base topics of trackers of another gateway that came with a copy of its state.
-    var foreignTopics: Set<ExactString> = []
     /// The UUIDs of the site's tags.
     var namedTags: Set<BeaconUUID> = []
     /// Samples the monitor.

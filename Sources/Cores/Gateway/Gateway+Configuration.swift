@@ -189,7 +189,7 @@ extension StoredState {
     var isOnSameHardware: Bool? { servedHardware.flatMap { served in hardware.map { $0 == served } } }
 
     /// Whether this is a copy of the state of another gateway, which goes on: both the hardware and the gateway's device differ.
-    package var isCopy: Bool {
+    var isCopy: Bool {
         guard isOnSameHardware == false, let served = Self.texts(servedDevices).first,
             let own = configuration.trackers.first
         else { return false }
