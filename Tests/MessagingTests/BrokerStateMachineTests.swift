@@ -38,8 +38,8 @@ private struct Broker {
             at: Self.instant(now))
     }
 
-    mutating func order(_ messages: [QueuedPublication]) {
-        _ = machine.ordered(messages, subscriptions: nil, stopBy: nil, at: .zero)
+    @discardableResult mutating func order(_ messages: [QueuedPublication]) -> [Action] {
+        machine.ordered(messages, subscriptions: nil, stopBy: nil, at: .zero)
     }
 
     mutating func next(at now: Double) -> BrokerStateMachine.Step { machine.next(at: Self.instant(now)) }
@@ -433,15 +433,16 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         var broker = Broker.withOutbox([1: "poison"])
         _ = broker.answered(1, code: 0x83, at: 0)
         broker.order((2...5).map { Broker.message($0, topic: $0.isMultiple(of: 2) ? "poison" : "t") })
-        // The pause has begun at 0 s, and what is new waits for 2 s of it at most.
-        var sent = [broker.send(at: 0.9), broker.send(at: 1)]
+        var sent = [broker.send(at: 0.9)]
+        for number: Int32 in [3, 5] {
+            sent.append(broker.send(at: 1))
+            _ = broker.answered(number, at: 1)
+        }
+        sent.append(broker.send(at: 1))
         _ = broker.answered(1, code: 0x83, at: 1)
-        sent += [broker.send(at: 2.9), broker.send(at: 3)]
-        _ = broker.answered(1, code: 0x83, at: 3)
-        sent += [broker.send(at: 4.9), broker.send(at: 5)]
-        _ = broker.answered(3, at: 5)
-        sent.append(broker.send(at: 5))
-        #expect(sent == [[], [1], [], [1], [], [3], [5]])
+        _ = broker.order([7], at: 1)
+        sent += [broker.send(at: 1.9), broker.send(at: 2)]
+        #expect(sent == [[], [3], [5], [1], [], [7]])
     }
 
     /// A gateway whose states are all refused, as by a quota of retained messages, has many of them before its first transition.
@@ -491,6 +492,64 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         #expect(last.map { told[..<$0].count } == 8, "after seven others")
         #expect(told.contains(acknowledged(2)))
         #expect(refusals < 100)
+    }
+
+    /// Each minute there are a transition, a location and a state. Nothing that the broker takes waits for long, and what it
+    /// refuses does not fill the window of 200 messages. The latest state of a region is not lost.
+    @Test(arguments: [["event"], ["state 0"], (0..<5).map { "state \($0)" }] as [[String]])
+    func `Messages that a broker refuses for ever are replaced or set aside as fast as they come`(bad: [String]) {
+        var broker = Broker { $0.hasOutbox = true }
+        _ = broker.connect(at: 0)
+        var open: [Int64: (topic: String, since: Int)] = [:]
+        var number: Int64 = 0
+        var (most, longest, wereSetAside) = (0, 0, Set<String>())
+        for second in 0..<86_400 {
+            var told: [BrokerStateMachine.Action] = []
+            if second.isMultiple(of: 60) {
+                for topic in ["event", "location", "state \(second / 60 % 5)"] {
+                    number += 1
+                    open[number] = (topic, second)
+                    let kind: Publication.Kind = topic.hasPrefix("state") ? .state : .other
+                    told += broker.order([Broker.message(number, kind, topic: topic)])
+                }
+            }
+            for sent in broker.send(at: Double(second)) {
+                let isBad = bad.contains(open[sent]?.topic ?? "")
+                told += broker.answered(Int32(sent), code: isBad ? 0x97 : 0, at: Double(second))
+            }
+            for (id, message) in open {
+                let isSetAside = told.contains(refused(id, 0x97))
+                guard isSetAside || told.contains(acknowledged(id)) else { continue }
+                open[id] = nil
+                if isSetAside { wereSetAside.insert(message.topic) }
+                if !bad.contains(message.topic) { longest = max(longest, second - message.since) }
+            }
+            most = max(most, open.count)
+        }
+        // Each second one message is sent.
+        #expect(longest <= 8, "\(longest) s")
+        #expect(most < 20, "\(most)")
+        #expect(wereSetAside == Set(bad.filter { !$0.hasPrefix("state") }))
+    }
+
+    /// Two topics are refused in turn, so neither is proved to be the reason.
+    @Test func `Of topics that were refused for a day, while others were taken, nothing waits any more`() {
+        var broker = Broker { $0.hasOutbox = true }
+        _ = broker.connect(at: 0)
+        var refusedCount = 0
+        for second in 0..<28 * 3600 {
+            if second.isMultiple(of: 3600) {
+                let first = Int64(second / 3600) * 3 + 1
+                broker.order(
+                    zip(first..., ["good", "bad 1", "bad 2"]).map { Broker.message($0.0, topic: $0.1) })
+            }
+            for sent in broker.send(at: Double(second)) {
+                let told = broker.answered(Int32(sent), code: sent % 3 == 1 ? 0 : 0x97, at: Double(second))
+                if told == [refused(sent, 0x97)] { refusedCount += 1 }
+            }
+            if second == 86_000 { #expect(refusedCount == 0) }
+        }
+        #expect(broker.machine.window.isEmpty && refusedCount == 2 * 28)
     }
 
     /// A quota that comes and goes: no message is guilty.

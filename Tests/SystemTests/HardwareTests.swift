@@ -16,7 +16,9 @@ struct HardwareTests {
         try directory.write(text, to: path)
     }
 
-    @Test func `Hardware is told by the first network adapter that has a device, or by the serial number of the board`()
+    @Test
+    func
+        `Hardware is told by the first network adapter with a device and an address of its own, or by the serial number`()
         throws
     {
         #expect(Hardware.digest(root: directory.path) == nil)
@@ -24,9 +26,13 @@ struct HardwareTests {
         #expect(Hardware.digest(root: directory.path) == nil)
         try write("02:00:00:00:00:03\n", to: "sys/class/net/wlan0/address")
         try write("", to: "sys/class/net/wlan0/device")
+        try write("3\n", to: "sys/class/net/wlan0/addr_assign_type")
+        #expect(Hardware.digest(root: directory.path) == nil)
+        try write("0\n", to: "sys/class/net/wlan0/addr_assign_type")
         let wireless = try #require(Hardware.digest(root: directory.path))
         try write("02:00:00:00:00:02\n", to: "sys/class/net/eth0/address")
         try write("", to: "sys/class/net/eth0/device")
+        try write("0\n", to: "sys/class/net/eth0/addr_assign_type")
         let wired = try #require(Hardware.digest(root: directory.path))
         try write("10000000abcdef01\u{0}", to: "proc/device-tree/serial-number")
         let board = try #require(Hardware.digest(root: directory.path))

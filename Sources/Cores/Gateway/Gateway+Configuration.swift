@@ -55,12 +55,15 @@ extension Gateway {
             trackers.indices.filter { !kept.contains($0) }.map {
                 RemovedTracker(trackers[$0], setting: configuration.monitoring)
             })
+        let devices = servedDevices
         configuration = new
         trackers = states
         ranging = RangingThrottle(interval: new.rangingInterval)
         effects += forgotten(crowdedOut) + resume(returned, at: now) + mergeConfiguredRegions(at: now)
         effects += trimRemoved()
         effects += publish(abandoned, at: now) + announce(at: now, isAgain: false, hidden: hidden)
+        // These devices are first served here. With the same devices the hardware stays: this may be a copied card.
+        if let hardware, devices != servedDevices { effects.append(.value(key: Self.servedHardwareKey, hardware)) }
         // A tracker may exist now for edits that wait.
         return effects + [
             .value(key: Self.servedTopicsKey, servedTopics), .value(key: Self.servedDevicesKey, servedDevices),
@@ -162,7 +165,7 @@ extension Gateway {
     }
 
     /// Withdrawals of the retained states of trackers that were removed, or got another device, while the service did not
-    /// run. A copied card has them of a gateway that goes on, so hardware that is not known to be the same withdraws nothing.
+    /// run. On a copied card these states belong to a gateway that still runs, so hardware that is not known to be the same withdraws nothing.
     func abandonedStates(before stored: StoredState) -> [RegionAnnouncement] {
         guard stored.isOnSameHardware == true else { return [] }
         let topics = stored.topics.isEmpty ? trackers.map(\.topics.base) : stored.topics
@@ -188,7 +191,8 @@ extension StoredState {
     /// Whether this hardware served the devices; nil: not known.
     var isOnSameHardware: Bool? { servedHardware.flatMap { served in hardware.map { $0 == served } } }
 
-    /// Whether this is a copy of the state of another gateway, which goes on: both the hardware and the gateway's device differ.
+    /// Whether this may be a copy of the state of another gateway that still runs: both the hardware and the gateway's device differ. A
+    /// gateway that was moved and renamed looks the same.
     var isCopy: Bool {
         guard isOnSameHardware == false, let served = Self.texts(servedDevices).first,
             let own = configuration.trackers.first

@@ -252,9 +252,9 @@ package struct Gateway: Sendable {
             effects += monitor(at: now) + restore(kept, of: stored.topics, isSameBoot: isSameBoot, at: now)
         }
         effects += mergeConfiguredRegions(at: now)
-        // Its waiting messages are sent a second time: this may also be the first gateway on another machine with another name.
+        // Its waiting messages are sent, perhaps a second time: this may also be the first gateway on another machine with another name.
         if isCopy {
-            let text = "the state is a copy from another gateway: its presence is left out"
+            let text = "the state is that of another device on other hardware: its presence is left out"
             effects += [.presence(.whole(wholePresence(at: now))), .log(LogEntry(.notice, "state", text))]
         }
         if case .occupied(let occupancy) = stored.presence {

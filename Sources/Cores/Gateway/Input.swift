@@ -70,9 +70,9 @@ package struct StoredState: Sendable {
     package var remoteSettings: JSONValue?
     /// The value of `Gateway.servedTopicsKey`: the topics that the service stored last for the command line.
     package var servedTopics: [UInt8]?
-    /// The value of `Gateway.servedDevicesKey`; nil: a version before it stored the topics.
+    /// The value of `Gateway.servedDevicesKey`; nil: an earlier version stored the topics.
     package var servedDevices: [UInt8]?
-    /// The value of `Gateway.servedHardwareKey`; nil: the hardware was not known, or a version before it stored the devices.
+    /// The value of `Gateway.servedHardwareKey`; nil: the hardware was not known, or an earlier version stored the devices.
     package var servedHardware: [UInt8]?
     /// What tells the present hardware from any other; nil: not known.
     package var hardware: [UInt8]?

@@ -15,7 +15,7 @@ extension Site {
     var holdsCommands: Bool { hasRetainedCommand && role == .listening && !isForemost }
 
     /// Whether this service is active, or would be if a person had answered its question. Then it carries out a retained command,
-    /// too: its tags may be the answer, and the commands behind it would wait for as long as the question.
+    /// too: its tags may be what the person wants, and otherwise the commands behind it would wait until the question is answered.
     private var isForemost: Bool { role == .active || (siteList.offer != nil && election?.isHeldBack == true) }
 
     mutating func carryOutDueCommands(at now: MonotonicInstant, _ effects: inout [Effect]) {

@@ -203,7 +203,7 @@ extension Site {
             return "'\(shortened(text))' is not a beacon; write UUID:major:minor, as 'ibeacon-gateway scan' shows it"
         }
         guard regions.regions.count < Self.mostRegions else {
-            return "there are already \(Self.mostRegions) tags, the largest possible number"
+            return "there are already \(Self.mostRegions) regions, the largest possible number"
         }
         return tags.first { $0.pattern.matches(beacon) }.map { "this beacon is the tag '\($0.name)' already" }
     }

@@ -25,6 +25,9 @@ package struct Publication: Hashable, Sendable {
             case .state, .transient: false
             }
         }
+
+        /// Whether a message of this kind replaces an earlier one of its kind and topic that still waits.
+        package var replacesEarlier: Bool { self == .state || self == .ping }
     }
 
     package var kind: Kind

@@ -33,7 +33,7 @@ package enum TopicIdentifier {
         return identifier.prefix(60) + "__" + hexadecimal(hash(text), digits: 16)
     }
 
-    /// The text that `identifier(of:)` made into this identifier; nil if the end was replaced by a hash, and for any other text.
+    /// The text of which `identifier(of:)` makes this identifier; nil if a hash replaced its end, or if there is no such text.
     package static func text(of identifier: String) -> String? {
         let parts = identifier.utf8.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
         var bytes = parts.first.map(Array.init) ?? []

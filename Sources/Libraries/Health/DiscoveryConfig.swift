@@ -30,7 +30,7 @@ package struct DiscoveryConfig {
     }
 
     /// Where Home Assistant publishes `online` when it has started. Its default topic does not follow the discovery prefix.
-    /// Who has changed the prefix may have changed the topic, too.
+    /// A user who has changed the prefix may have changed the topic, too.
     package static func birthTopics(prefix: String) -> Set<String> { ["homeassistant/status", "\(prefix)/status"] }
 
     /// - Parameters:

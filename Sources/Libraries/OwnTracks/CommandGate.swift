@@ -163,7 +163,7 @@ package struct CommandRefusal: Hashable, Sendable {
         /// Too many commands waited.
         case overload
         /// The request cannot be carried out now: no position is known, the monitoring mode withholds it, or a rooms service has
-        /// no room for more tags.
+        /// no room for more regions.
         case unavailable
         /// The settings of a `setConfiguration` were not valid, or were taken back.
         case configuration

@@ -12,7 +12,7 @@ package final class MgmtScanner: FallibleScanner {
         var isReady = false
         /// Whether it is unplugged. It says nothing about the kernel then.
         var isGone = false
-        /// When it was switched off or fell asleep; nil while it is ready.
+        /// When it ceased to be ready; nil while it is ready.
         var lost: MonotonicInstant?
         var monitor: UInt16?
         /// A monitor was requested, and the answer has not arrived yet.
@@ -242,7 +242,8 @@ extension MgmtScanner: AdapterMonitorDelegate {
         byIndex[index]?.isReady = true
         byIndex[index]?.isGone = false
         byIndex[index]?.lost = nil
-        // After a sleep another adapter may be ready a moment later, and has been off for long until then.
+        // After a suspend another adapter may become ready a moment later, and counts as off for long until then. Failures from before
+        // must not end this scanner meanwhile.
         byIndex[index]?.failures = 0
         byIndex[index]?.asksForTelemetry = true
         arm(index)

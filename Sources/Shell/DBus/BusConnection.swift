@@ -22,7 +22,7 @@ package final class BusConnection: MessageBus {
         try self.init(to: service, host: host) { dbus_bus_get_private(DBUS_BUS_SYSTEM, &$0) }
     }
 
-    /// - Parameter connect: Connects to a bus, and says who it is.
+    /// - Parameter connect: Connects to a bus and registers there (`Hello`), as `dbus_bus_get_private` does.
     init(to service: String, host: any EventHost, connect: (inout DBusError) -> OpaquePointer?) throws(BusError) {
         self.host = host
         self.service = BusService(service)

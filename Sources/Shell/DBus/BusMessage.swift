@@ -42,7 +42,7 @@ package final class BusMessage {
     package var isCall: Bool { dbus_message_get_type(pointer) == DBUS_MESSAGE_TYPE_METHOD_CALL }
     package var isSignal: Bool { dbus_message_get_type(pointer) == DBUS_MESSAGE_TYPE_SIGNAL }
     package var isError: Bool { dbus_message_get_type(pointer) == DBUS_MESSAGE_TYPE_ERROR }
-    /// An answer to a call, an error perhaps.
+    /// Whether it answers a call, with a result or an error.
     package var isAnswer: Bool { dbus_message_get_type(pointer) == DBUS_MESSAGE_TYPE_METHOD_RETURN || isError }
     package var replySerial: UInt32 { dbus_message_get_reply_serial(pointer) }
     package var interface: String { text(dbus_message_get_interface(pointer)) }

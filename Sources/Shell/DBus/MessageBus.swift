@@ -1,7 +1,7 @@
 /// A message bus, for one of its services. In the program it is a connection to the system bus, in unit tests a script. No call
 /// waits for its answer.
 package protocol MessageBus: AnyObject {
-    /// Calls and signals of the service, and of the bus `NameOwnerChanged` of the service's name, which needs no match rule.
+    /// Calls and signals of the service, and the bus's signal `NameOwnerChanged` for the service's name, which needs no match rule.
     var onMessage: ((BusMessage) -> Void)? { get set }
     /// The connection is gone.
     var onClosed: (() -> Void)? { get set }

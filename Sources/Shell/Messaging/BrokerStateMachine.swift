@@ -110,11 +110,17 @@ struct BrokerStateMachine {
     ) -> [Action] {
         window.add(messages)
         self.stopBy = stopBy
-        guard let wanted else { return [] }
+        let replaced = removeReplaced()
+        guard let wanted else { return replaced }
         let (gone, new) = (subscriptions.subtracting(wanted), wanted.subtracting(subscriptions))
         subscriptions = wanted
-        guard connection != nil else { return [] }
-        return gone.map { .unsubscribe($0) } + request(new, at: now)
+        guard connection != nil else { return replaced }
+        return replaced + gone.map { .unsubscribe($0) } + request(new, at: now)
+    }
+
+    /// Messages that wait to be sent again and that a later one replaces are finished, as those that the outbox replaces itself.
+    private mutating func removeReplaced() -> [Action] {
+        window.removeReplaced().map { .tell(.acknowledged($0.token)) }
     }
 
     // MARK: From attempt to attempt
@@ -323,7 +329,8 @@ struct BrokerStateMachine {
         let isStored = settings.hasOutbox && message.token.isStored
         guard code < 0x80 else {
             if isStored, Self.passingCodes.contains(code), let refusals = window.held.refused(message, at: now) {
-                return refusals == 1 ? [.tell(.postponed(message.token, reasonCode: code))] : []
+                let news: [Action] = refusals == 1 ? [.tell(.postponed(message.token, reasonCode: code))] : []
+                return news + removeReplaced()
             }
             return [.tell(.refused(message.token, .byBroker(reasonCode: code)))]
         }

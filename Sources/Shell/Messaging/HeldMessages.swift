@@ -9,14 +9,28 @@ struct HeldMessages {
     /// A message that was never refused waits at most so long after a refusal. If the broker refuses everything, all that is
     /// new is tried at this pace.
     static let freshPause: Duration = .seconds(2)
-    /// A message is refused for good after so many contrasts (`Refusals.contrasts`). A broker whose quota
-    /// admits some messages and refuses others makes contrasts by chance. With a message of every two admitted, a chance of one in
-    /// five remains for each, so one message in 16,000 is lost.
+    /// At the first refusal after so many contrasts (`Evidence.contrasts`) a message is refused for good. A broker whose quota admits
+    /// half of the messages at random makes each contrast with a chance of one in five, so it refuses one message in 16,000 for
+    /// good.
     static let mostContrasts = 6
-    /// A message is refused for good when it has been refused for so long and so often, although no other proves it guilty. A
-    /// shorter time would lose messages in an outage of the broker's storage that a person has to repair.
+    /// A message, or a topic while others are taken, is refused for good when it has been refused for so long and so often, although
+    /// nothing shows that it alone is the reason. A shorter time would lose messages in an outage of the broker's storage that a
+    /// person has to repair.
     static let longest: Duration = .seconds(86_400)
     static let fewestRefusals = 20
+    /// Topics of which the refusals are remembered.
+    static let mostTopics = 1_000
+
+    /// What the refusals of a topic say since a message of it was taken. States say nothing, and are not refused for good before
+    /// `longest`: the last one of a topic may be all that is known of a region, and a later one replaces it.
+    private struct Evidence {
+        var refusals = Refusals()
+        /// How often the broker took a message of another topic just before it refused one of this topic, and another just after,
+        /// and refused none of other topics between.
+        var contrasts = 0
+        /// The broker took messages of other topics.
+        var othersAreTaken = false
+    }
 
     /// In the order of their numbers. libmosquitto has none of them.
     private(set) var messages: [QueuedPublication] = []
@@ -24,11 +38,13 @@ struct HeldMessages {
     /// Until then none of them is sent.
     private var pausedUntil = MonotonicInstant.zero
     /// Until then no message is sent that was never refused.
-    private var isFreshPausedUntil = MonotonicInstant.zero
+    private var freshPausedUntil = MonotonicInstant.zero
     /// The latest answer to a message of the outbox: the broker took it.
     private var hasTaken = false
-    /// The message that was refused just after another one was taken, if no other was refused since.
-    private var suspect: MessageToken?
+    /// The topic that was refused just after another one was taken, if no other was refused since.
+    private var suspect: String?
+    /// By topic. It outlives a message that is refused for good: the next one of its topic is not tried for as long again.
+    private var evidence: [String: Evidence] = [:]
 
     init(firstPause: Duration) { pauses = Backoff(from: firstPause) }
 
@@ -51,15 +67,42 @@ struct HeldMessages {
         return firsts.min { messages[$0].refusals.count < messages[$1].refusals.count }.map { messages.remove(at: $0) }
     }
 
-    /// Removes from a queue the first message whose topic no other delays, if it may be sent now. States give way to all
-    /// others: many of them may be refused, and a later one replaces an earlier one.
-    mutating func takeFresh(from waiting: inout [QueuedPublication], at now: MonotonicInstant) -> QueuedPublication? {
-        guard now >= isFreshPausedUntil, !waiting.isEmpty else { return nil }
+    /// Removes from a queue the first message whose topic no other delays, if it may be sent now.
+    ///
+    /// - Parameter isState: Whether it is a state. States give way to all others: many of them may be refused, and a later one
+    ///   replaces an earlier one.
+    mutating func takeFresh(
+        from waiting: inout [QueuedPublication], isState: Bool, at now: MonotonicInstant
+    ) -> QueuedPublication? {
+        guard now >= freshPausedUntil, !waiting.isEmpty else { return nil }
         var topics = Set(messages.map(\.publication.topic))
         // An earlier message of the queue goes before a later one of its topic.
         let free = waiting.indices.filter { topics.insert(waiting[$0].publication.topic).inserted }
-        let place = free.first { waiting[$0].publication.kind != .state } ?? free.first
-        return place.map { waiting.remove(at: $0) }
+        return free.first { (waiting[$0].publication.kind == .state) == isState }.map { waiting.remove(at: $0) }
+    }
+
+    /// Removes the messages that a later one of their topic replaces, as the outbox does with those that were not sent.
+    ///
+    /// - Parameter waiting: Later messages.
+    mutating func removeReplaced(by waiting: [QueuedPublication]) -> [QueuedPublication] {
+        guard messages.contains(where: \.publication.kind.replacesEarlier) else { return [] }
+        var later = Set(waiting.map { Replaceable($0.publication) })
+        var replaced: [QueuedPublication] = []
+        for place in messages.indices.reversed() {
+            let message = messages[place]
+            guard message.publication.kind.replacesEarlier,
+                !later.insert(Replaceable(message.publication)).inserted
+            else { continue }
+            replaced.append(messages.remove(at: place))
+        }
+        return replaced
+    }
+
+    private struct Replaceable: Hashable {
+        let kind: Publication.Kind
+        let topic: String
+
+        init(_ publication: Publication) { (kind, topic) = (publication.kind, publication.topic) }
     }
 
     /// The broker refused the message.
@@ -67,21 +110,30 @@ struct HeldMessages {
     /// - Returns: How often it has; nil: once too often, and the message is not held.
     mutating func refused(_ message: QueuedPublication, at now: MonotonicInstant) -> Int? {
         var message = message
-        let since = message.refusals.since ?? now
-        message.refusals.since = since
-        message.refusals.count += 1
-        if hasTaken { suspect = message.token } else if suspect != message.token { suspect = nil }
-        hasTaken = false
         // The others that were in flight with it are refused as well, and belong to the same pause.
         if now >= pausedUntil { pausedUntil = now.advanced(by: pauses.nextDelay()) }
-        isFreshPausedUntil = min(pausedUntil, now.advanced(by: Self.freshPause))
-        let isOld = message.refusals.count >= Self.fewestRefusals && since.duration(to: now) >= Self.longest
-        guard message.refusals.contrasts < Self.mostContrasts, !isOld else {
-            suspect = nil
-            return nil
-        }
+        freshPausedUntil = min(pausedUntil, now.advanced(by: Self.freshPause))
+        let isOld = message.refusals.add(at: now)
+        let isGuilty = message.publication.kind != .state && isGuilty(message.publication.topic, at: now)
+        guard !isGuilty, !isOld else { return nil }
         hold(message)
         return message.refusals.count
+    }
+
+    /// Records a refusal of a topic.
+    ///
+    /// - Returns: Whether the topic is the reason: others are taken.
+    private mutating func isGuilty(_ topic: String, at now: MonotonicInstant) -> Bool {
+        if hasTaken { suspect = topic } else if suspect != topic { suspect = nil }
+        hasTaken = false
+        if evidence.count >= Self.mostTopics { evidence = [:] }
+        var known = evidence[topic] ?? Evidence()
+        defer { evidence[topic] = known }
+        if known.refusals.add(at: now), known.othersAreTaken { return true }
+        guard known.contrasts >= Self.mostContrasts else { return false }
+        // One more contrast is enough for the next message.
+        known.contrasts = Self.mostContrasts - 1
+        return true
     }
 
     /// The broker took the message.
@@ -91,14 +143,16 @@ struct HeldMessages {
     mutating func taken(_ message: QueuedPublication, at now: MonotonicInstant) -> Bool {
         // QoS 0 is not answered.
         if message.publication.qos != .atMostOnce {
-            if let place = messages.firstIndex(where: { $0.token == suspect }) {
-                messages[place].refusals.contrasts += 1
+            if message.publication.kind != .state {
+                if let suspect { evidence[suspect]?.contrasts += 1 }
+                for topic in evidence.keys { evidence[topic]?.othersAreTaken = true }
+                evidence[message.publication.topic] = nil
+                (hasTaken, suspect) = (true, nil)
             }
-            (hasTaken, suspect) = (true, nil)
             pauses.reset()
             // What was refused goes at once if it is taken now, and otherwise after the shortest pause.
             pausedUntil = message.refusals.count > 0 ? now : min(pausedUntil, now.advanced(by: pauses.delay))
-            isFreshPausedUntil = now
+            freshPausedUntil = now
         }
         let isOvertaking = messages.contains {
             $0.publication.topic == message.publication.topic && $0.token.rawValue < message.token.rawValue
@@ -108,13 +162,16 @@ struct HeldMessages {
     }
 }
 
-/// What a broker has answered to one message, for reasons that may pass.
+/// Refusals for a reason that may pass.
 struct Refusals: Hashable, Sendable {
-    /// How often it has refused the message.
-    var count = 0
-    /// When it first did.
-    var since: MonotonicInstant?
-    /// How often it took a message just before it refused this one, and another just after, and refused none between
-    /// but this one.
-    var contrasts = 0
+    private(set) var count = 0
+    /// When the first was.
+    private var since: MonotonicInstant?
+
+    /// - Returns: Whether there have been so many, for so long, that they need no proof.
+    mutating func add(at now: MonotonicInstant) -> Bool {
+        let first = since ?? now
+        (since, count) = (first, count + 1)
+        return count >= HeldMessages.fewestRefusals && first.duration(to: now) >= HeldMessages.longest
+    }
 }

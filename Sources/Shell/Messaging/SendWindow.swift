@@ -67,8 +67,12 @@ struct SendWindow {
         guard isHolding else { return waiting.isEmpty ? nil : waiting.removeFirst() }
         if let index = waiting.firstIndex(where: { !$0.token.isStored }) { return waiting.remove(at: index) }
         guard !inFlight.contains(where: \.message.token.isStored) else { return nil }
-        return held.takeDue(at: now) ?? held.takeFresh(from: &waiting, at: now)
+        return held.takeFresh(from: &waiting, isState: false, at: now) ?? held.takeDue(at: now)
+            ?? held.takeFresh(from: &waiting, isState: true, at: now)
     }
+
+    /// Removes the messages that need not be sent again, because a later one of their topic replaces them.
+    mutating func removeReplaced() -> [QueuedPublication] { held.removeReplaced(by: waiting) }
 
     mutating func handedOver(_ message: QueuedPublication, messageID: Int32) {
         inFlight.append(Entry(messageID: messageID, message: message))

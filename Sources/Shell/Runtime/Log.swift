@@ -70,8 +70,8 @@ package final class Log: Sendable {
         }
     }
 
-    /// Writes that one turn of the loop took so long. A line does not suppress that of a turn which took twice the time: a slow turn
-    /// at the start must not hide the one that the watchdog ends.
+    /// Writes that one turn of the loop took so long. A line does not suppress that of a turn of one second or more that took at least
+    /// twice as long: a slow turn at the start must not hide the one that the watchdog ends. Turns below one second share one line a minute.
     ///
     /// - Parameter consequence: What else is to be said, with its punctuation.
     package func slowTurn(_ turn: Duration, _ consequence: String = "") {

@@ -8,8 +8,8 @@ import Storage
 extension App {
     /// The limit of unacknowledged messages. The outbox delivers no more.
     static var window: Int { 20 }
-    /// The limit while the broker refuses some of them for now, so that those that it takes need not wait for these. The others of
-    /// `QueueLimits.outgoing` remain for messages that are in no outbox.
+    /// The limit while the broker refuses some messages for now, so that the messages that it takes do not wait for those that it
+    /// refuses. The rest of `QueueLimits.outgoing` is for messages that are in no outbox.
     static var wideWindow: Int { 200 }
     /// After this time a turn of the loop leaves the remaining events of the broker to the next turn. Ten thousand
     /// messages may be waiting, and timers, signals and the page are served between turns.

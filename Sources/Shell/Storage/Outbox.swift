@@ -180,9 +180,6 @@ struct Outbox {
         .ping: keys("WHERE kind = \(Publication.Kind.ping.rawValue) AND topic = ?1"),
     ]
 
-    /// Whether a message of this kind replaces the earlier ones of its topic.
-    static func replacesEarlier(_ kind: Publication.Kind) -> Bool { replaced[kind] != nil }
-
     private static func keys(_ condition: String) -> Query<KeyColumn> {
         Query("SELECT id, length(payload) AS bytes, stamp FROM outbox \(condition)")
     }

@@ -96,7 +96,7 @@ struct PendingCommit {
         var seen: [Publication.Kind: Set<ExactString>] = [:]
         var kept: [Publication] = []
         for message in messages.reversed() {
-            if Outbox.replacesEarlier(message.kind),
+            if message.kind.replacesEarlier,
                 !seen[message.kind, default: []].insert(ExactString(message.topic)).inserted
             {
                 payloadBytes -= message.payload.count

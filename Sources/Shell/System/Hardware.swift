@@ -13,11 +13,13 @@ package enum Hardware {
         return SHA1.digest(of: value.utf8).prefix(2).map { hexadecimal(UInt64($0), digits: 8) }.joined()
     }
 
-    /// Virtual adapters have no device, and may have another address at each start.
+    /// Virtual adapters have no device, and may have another address at each start. So may those with an address of software (an
+    /// `addr_assign_type` other than 0, Linux, `Documentation/ABI/testing/sysfs-class-net`).
     private static func networkAddress(_ root: String) -> String? {
         let directory = "\(root)/sys/class/net"
         return KernelFile.names(in: directory).sorted().lazy
             .filter { FileAccess.exists("\(directory)/\($0)/device") }
+            .filter { KernelFile.firstLine("\(directory)/\($0)/addr_assign_type") == "0" }
             .compactMap { KernelFile.firstLine("\(directory)/\($0)/address") }.first
     }
 }

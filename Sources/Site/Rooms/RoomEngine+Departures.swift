@@ -25,6 +25,8 @@ struct Departures: Sendable {
     var isInterrupted = false
     /// When the last interruption ended; nil if there was none.
     private(set) var resumed: MonotonicInstant?
+    /// When the service last got a connection to the broker; nil if it always had one.
+    var reconnected: MonotonicInstant?
 
     var isEmpty: Bool { since.isEmpty }
 
@@ -80,11 +82,13 @@ extension RoomEngine {
         departures.isInterrupted = !isConnected
         guard isConnected else { return }
         departures.begin(again: now)
+        departures.reconnected = now
         // The next message of an ibeacon-gateway shows by its number that messages were lost. Those of a node have none.
         for gateway in gateways.indices where gateways[gateway].isListening && !gateways[gateway].sendsAlways {
             presence.forgetListening(of: gateway, after: gateways[gateway].listened, at: now)
             // It gets the whole time again in which it may be silent. Else no tag would go away if it was silent from now on.
             gateways[gateway].lastMessage = now
+            updateSilence(of: gateway)
         }
     }
 
@@ -130,6 +134,7 @@ extension RoomEngine {
 
     private var requirement: Requirement {
         guard let latest = latestMessage else { return .none }
+        if isNodeAwaited { return .unavailable }
         var earliest = latest
         var (isOneThere, isOneKnown) = (false, false)
         for gateway in gateways.elements where gateway.sendsAlways && gateway.room != nil {
@@ -150,4 +155,12 @@ extension RoomEngine {
 
     /// Whether an ESPresense node listens: tags that it reports no more are away without the word of a gateway.
     private var isNodeListening: Bool { gateways.elements.contains { !$0.sendsAlways && $0.isListening } }
+
+    /// Whether a node has not spoken since the service has a connection again, and may still do so: it gets its own in its own time.
+    private var isNodeAwaited: Bool {
+        guard let reconnected = departures.reconnected else { return false }
+        return gateways.elements.contains { node in
+            !node.sendsAlways && node.isListening && node.lastMessage.map { $0 <= reconnected } ?? false
+        }
+    }
 }

@@ -46,9 +46,9 @@ struct GatewayState: Sendable {
     var isTrusted: Bool { isKnown || isConfigured }
 
     /// Whether all that the gateway heard since its latest message is known. It is not if messages between the two were lost, or
-    /// came too late to count, if the gateway itself stood still, or if the service had no connection.
+    /// came too late to count, if the gateway itself stood still, or if there was an interruption.
     ///
-    /// - Parameter resumed: When the service last got a connection; nil if it always had one.
+    /// - Parameter resumed: When the last interruption ended, of the connection or of all messages (`endInterruption`); nil if there was none.
     func follows(_ second: HeardSecond, resumed: MonotonicInstant?, at now: MonotonicInstant) -> Bool {
         guard let latest, let lastMessage else { return true }
         // A gateway that lost its connection at the same time may have used no numbers meanwhile.
@@ -245,18 +245,20 @@ extension RoomEngine {
 
     /// Records what the silence of a gateway about a tag says, and when it counts as silent itself. This is called whenever
     /// either may have changed, so that neither a window nor an input looks at all gateways.
-    private mutating func updateSilence(of gateway: GatewayIndex) {
+    mutating func updateSilence(of gateway: GatewayIndex) {
         scratch.vector.levels[gateway] = gateways[gateway].levelOfSilence(tuning)
         guard gateways[gateway].isListening, let silent = gateways[gateway].silentAt(tuning) else { return }
         silenceDue = min(silenceDue ?? silent, silent)
     }
 
-    /// Gateways that have sent nothing for too long count as no longer listening.
+    /// Gateways that have sent nothing for too long count as no longer listening. During an interruption nobody knows whether a node
+    /// has sent anything.
     mutating func silence(at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard let silenceDue, silenceDue <= now else { return }
         self.silenceDue = nil
         var next: MonotonicInstant?
         for gateway in gateways.indices where gateways[gateway].isListening {
+            if departures.isInterrupted, !gateways[gateway].sendsAlways { continue }
             guard let silent = gateways[gateway].silentAt(tuning) else { continue }
             if silent <= now {
                 setListening(gateway, false, at: now, &effects)

@@ -11,7 +11,7 @@ package struct PhoneKeyChange: Sendable {
     let waiting: [NamedKey]
     /// What the lists of other gateways have.
     let pending: PhoneKeys
-    /// Keys of which the radio has learned the order.
+    /// Keys of which the radio has learned the order of the octets.
     let learned: [PhoneKey]
     /// Whether keys without a time get one.
     let stamps: Bool
@@ -56,7 +56,8 @@ package enum PhoneKeyOutcome: Sendable {
 
 /// A service's link to the file of the keys of phones: the service does not wait for the disk.
 package protocol PhoneKeyLink: AnyObject {
-    /// Stores a change, and calls `done` on this thread. The next change is stored after that.
+    /// Stores a change, and calls `done` on the caller's thread, at once if no thread can be started. The caller must not give another
+    /// change before that.
     func store(_ change: PhoneKeyChange, in directory: String, _ done: @escaping (PhoneKeyOutcome) -> Void)
     /// Waits for the change that is being stored, for its `done`, and for changes that follow from it.
     ///
