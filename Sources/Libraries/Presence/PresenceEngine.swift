@@ -223,15 +223,24 @@ public struct PresenceEngine: Sendable {
         setMembership(position, of: place, to: member)
         guard isNear != member.isNear else { return }
         if isNear {
-            member.set(near: true)
-            setMembership(position, of: place, to: member)
             recordChange(of: tracked[place].beacon)
-            tracked[place].nearCount += 1
-            nearCount[region] += 1
-            if nearCount[region] == 1 { effects.append(.entered(keys[region], by: sighting)) }
+            if comeNear(position, of: place) { effects.append(.entered(keys[region], by: sighting)) }
         } else {
             leave(position, of: place, because: .signal, &effects)
         }
+    }
+
+    /// The beacon is near in the region from now on. The counterpart of `leave`.
+    ///
+    /// - Returns: Whether it is the first beacon there.
+    @discardableResult mutating func comeNear(_ position: Int, of place: Int) -> Bool {
+        var member = membership(position, of: place)
+        let region = Int(member.region)
+        member.set(near: true)
+        setMembership(position, of: place, to: member)
+        tracked[place].nearCount += 1
+        nearCount[region] += 1
+        return nearCount[region] == 1
     }
 
     /// Begins to remember a beacon if it matches a region and there is room.

@@ -43,11 +43,7 @@ extension PresenceEngine {
                 continue
             }
             if tracked[place].nearCount == 0 { endSilence(of: place, at: now) }
-            var member = membership(position, of: place)
-            member.set(near: true)
-            setMembership(position, of: place, to: member)
-            tracked[place].nearCount += 1
-            nearCount[Int(member.region)] += 1
+            comeNear(position, of: place)
             // The next tick looks when it leaves. An earlier time would count as a late tick.
             schedule(place, at: now.nanoseconds)
         }

@@ -278,23 +278,19 @@ extension PresenceEngine {
         var wanted: Set<RegionKey> = []
         var position = TrackedBeacon.own
         while position >= 0 {
-            var member = membership(position, of: place)
-            let region = Int(member.region)
+            let region = Int(membership(position, of: place).region)
             let key = keys[region]
             wanted.insert(key)
             if let kept = before[key] {
-                if kept.isNear {
-                    member.set(near: true)
-                    tracked[place].nearCount += 1
-                    nearCount[region] += 1
-                }
+                if kept.isNear { comeNear(position, of: place) }
                 if let crossingTime = kept.crossingTime, rules[region].threshold(isNear: kept.isNear) != nil {
                     let listened = clock.time(of: Receiver(index: UInt16(kept.receiver)), at: now)
+                    var member = membership(position, of: place)
                     member.setCrossing(for: crossingTime, by: UInt16(kept.receiver), at: listened)
+                    setMembership(position, of: place, to: member)
                 }
-                setMembership(position, of: place, to: member)
             }
-            position = Int(member.next)
+            position = Int(membership(position, of: place).next)
         }
         return wanted
     }
