@@ -552,6 +552,49 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         #expect(broker.machine.window.isEmpty && refusedCount == 2 * 28)
     }
 
+    /// The state changes again and again, so each of its messages was refused less often than those that waited in the outage.
+    @Test func `After an outage a state that stays refused delays nothing else`() {
+        var broker = Broker { $0.hasOutbox = true }
+        _ = broker.connect(at: 0)
+        let others = (1...4).map {
+            Broker.message(
+                $0, $0 == 3 ? .state : .other, topic: ["event", "event", "state 2", "location"][Int($0) - 1])
+        }
+        broker.order(others)
+        var told: [BrokerStateMachine.Action] = []
+        for second in 0..<3 * 3600 {
+            if second.isMultiple(of: 300) {
+                told += broker.order([Broker.message(1000 + Int64(second), .state, topic: "state 1")])
+            }
+            for sent in broker.send(at: Double(second)) {
+                let isRefused = second < 3600 || sent >= 1000
+                told += broker.answered(Int32(sent), code: isRefused ? 0x97 : 0, at: Double(second))
+            }
+        }
+        #expect(Set((1...4).map { acknowledged($0) }).isSubset(of: told))
+        #expect(!told.contains { if case .tell(.refused) = $0 { true } else { false } })
+    }
+
+    /// One message was refused just before another one was taken, and then all are refused.
+    @Test func `In an outage of a day and a half only what was refused for a day is set aside`() {
+        var broker = Broker.withOutbox([1: "event", 2: "location"])
+        var told = broker.answered(1, code: 0x97, at: 0) + broker.answered(2, at: 0)
+        let outage = 38 * 3600
+        var number: Int64 = 10
+        for second in 0..<outage + 3600 {
+            if second.isMultiple(of: 600) {
+                number += 1
+                broker.order([Broker.message(number, topic: "event")])
+            }
+            for sent in broker.send(at: Double(second)) {
+                told += broker.answered(Int32(sent), code: second < outage ? 0x97 : 0, at: Double(second))
+            }
+        }
+        let setAside = told.filter { if case .tell(.refused) = $0 { true } else { false } }
+        #expect(setAside == [refused(1, 0x97)])
+        #expect(Set((11...number).map { acknowledged($0) }).isSubset(of: told))
+    }
+
     /// A quota that comes and goes: no message is guilty.
     @Test(arguments: [10, 30, 50, 70, 90])
     func `A broker that takes some messages at random, and refuses the others, gets all of them in the end`(

@@ -147,6 +147,36 @@ extension House {
         #expect(house.home == [true, true])
     }
 
+    /// The gateway, which alone hears the tag, gets its connection back after the node.
+    @Test func `In a house with gateways and nodes no tag leaves after a long outage of the broker`() {
+        var house = House(Self.rooms)
+        for _ in 0..<60 {
+            house.seconds(1, ["k": -55])
+            house.pass(.telemetry(node: "h"))
+        }
+        house.pass(.connected(false))
+        house.wait(until: house.now + 1200)
+        house.pass(.connected(true))
+        house.wait(until: house.now + 2)
+        for _ in 0..<19 {
+            house.pass(.telemetry(node: "h"))
+            house.wait(until: house.now + 2)
+        }
+        house.seconds(20, ["k": -55])
+        #expect(!house.home.contains(false))
+    }
+
+    @Test func `After this machine was suspended a tag that only a node hears has not left`() {
+        var house = House(Self.rooms)
+        for _ in 0..<100 { house.sendAsNode("k", level: -55, at: house.now + 1) }
+        // No deadline comes during the sleep.
+        house.now += 3600
+        house.pass(.connected(true))
+        house.wait(until: house.now + 10)
+        for _ in 0..<20 { house.sendAsNode("k", level: -55, at: house.now + 1) }
+        #expect(house.home == [true, true])
+    }
+
     @Test(arguments: [true, false], [10.0, 100])
     func `A tag that nodes hear no more after a restart of the broker is away within 90 s`(
         hasTelemetry: Bool, outage: Double

@@ -4,7 +4,7 @@ import Base
 ///
 /// The broker may mean all messages for a while, those of some topics, or one message for ever, and it does not say which.
 /// So a message that is held delays the later messages of its topic and no others. All that are held share one pause, which
-/// grows with each refusal, and are tried in turn: of each topic the first, and of these the one that was refused least often.
+/// grows with each refusal, and are tried in turn: of each topic the first, and of these the one whose latest refusal is longest ago.
 struct HeldMessages {
     /// A message that was never refused waits at most so long after a refusal. If the broker refuses everything, all that is
     /// new is tried at this pace.
@@ -13,6 +13,8 @@ struct HeldMessages {
     /// half of the messages at random makes each contrast with a chance of one in five, so it refuses one message in 16,000 for
     /// good.
     static let mostContrasts = 6
+    /// So long after the broker took a message, others count as taken: what it refuses meanwhile is refused for its topic.
+    static let proofLasts: Duration = .seconds(600)
     /// A message, or a topic while others are taken, is refused for good when it has been refused for so long and so often, although
     /// nothing shows that it alone is the reason. A shorter time would lose messages in an outage of the broker's storage that a
     /// person has to repair.
@@ -28,8 +30,6 @@ struct HeldMessages {
         /// How often the broker took a message of another topic just before it refused one of this topic, and another just after,
         /// and refused none of other topics between.
         var contrasts = 0
-        /// The broker took messages of other topics.
-        var othersAreTaken = false
     }
 
     /// In the order of their numbers. libmosquitto has none of them.
@@ -39,11 +39,13 @@ struct HeldMessages {
     private var pausedUntil = MonotonicInstant.zero
     /// Until then no message is sent that was never refused.
     private var freshPausedUntil = MonotonicInstant.zero
-    /// The latest answer to a message of the outbox: the broker took it.
+    /// The latest answer to a message of the outbox that is no state: the broker took it.
     private var hasTaken = false
+    /// When the broker last took one.
+    private var lastTaken: MonotonicInstant?
     /// The topic that was refused just after another one was taken, if no other was refused since.
     private var suspect: String?
-    /// By topic. It outlives a message that is refused for good: the next one of its topic is not tried for as long again.
+    /// By topic. It outlives a message that is refused for good, so that the next one of its topic needs no new proof.
     private var evidence: [String: Evidence] = [:]
 
     init(firstPause: Duration) { pauses = Backoff(from: firstPause) }
@@ -64,7 +66,9 @@ struct HeldMessages {
         guard now >= pausedUntil else { return nil }
         var topics: Set<String> = []
         let firsts = messages.indices.filter { topics.insert(messages[$0].publication.topic).inserted }
-        return firsts.min { messages[$0].refusals.count < messages[$1].refusals.count }.map { messages.remove(at: $0) }
+        return firsts.min { messages[$0].refusals.latest < messages[$1].refusals.latest }.map {
+            messages.remove(at: $0)
+        }
     }
 
     /// Removes from a queue the first message whose topic no other delays, if it may be sent now.
@@ -110,12 +114,13 @@ struct HeldMessages {
     /// - Returns: How often it has; nil: once too often, and the message is not held.
     mutating func refused(_ message: QueuedPublication, at now: MonotonicInstant) -> Int? {
         var message = message
+        let isOld = message.refusals.add(at: now)
+        // A topic that is the reason holds up nothing.
+        if message.publication.kind != .state, isGuilty(message.publication.topic, at: now) { return nil }
         // The others that were in flight with it are refused as well, and belong to the same pause.
         if now >= pausedUntil { pausedUntil = now.advanced(by: pauses.nextDelay()) }
         freshPausedUntil = min(pausedUntil, now.advanced(by: Self.freshPause))
-        let isOld = message.refusals.add(at: now)
-        let isGuilty = message.publication.kind != .state && isGuilty(message.publication.topic, at: now)
-        guard !isGuilty, !isOld else { return nil }
+        guard !isOld else { return nil }
         hold(message)
         return message.refusals.count
     }
@@ -128,12 +133,10 @@ struct HeldMessages {
         hasTaken = false
         if evidence.count >= Self.mostTopics { evidence = [:] }
         var known = evidence[topic] ?? Evidence()
-        defer { evidence[topic] = known }
-        if known.refusals.add(at: now), known.othersAreTaken { return true }
-        guard known.contrasts >= Self.mostContrasts else { return false }
-        // One more contrast is enough for the next message.
-        known.contrasts = Self.mostContrasts - 1
-        return true
+        let isOld = known.refusals.add(at: now)
+        evidence[topic] = known
+        guard let lastTaken, lastTaken.duration(to: now) <= Self.proofLasts else { return false }
+        return isOld || known.contrasts >= Self.mostContrasts
     }
 
     /// The broker took the message.
@@ -145,9 +148,8 @@ struct HeldMessages {
         if message.publication.qos != .atMostOnce {
             if message.publication.kind != .state {
                 if let suspect { evidence[suspect]?.contrasts += 1 }
-                for topic in evidence.keys { evidence[topic]?.othersAreTaken = true }
                 evidence[message.publication.topic] = nil
-                (hasTaken, suspect) = (true, nil)
+                (hasTaken, lastTaken, suspect) = (true, now, nil)
             }
             pauses.reset()
             // What was refused goes at once if it is taken now, and otherwise after the shortest pause.
@@ -167,11 +169,13 @@ struct Refusals: Hashable, Sendable {
     private(set) var count = 0
     /// When the first was.
     private var since: MonotonicInstant?
+    /// When the latest was; the earliest instant without one.
+    private(set) var latest = MonotonicInstant.zero
 
     /// - Returns: Whether there have been so many, for so long, that they need no proof.
     mutating func add(at now: MonotonicInstant) -> Bool {
         let first = since ?? now
-        (since, count) = (first, count + 1)
+        (since, latest, count) = (first, now, count + 1)
         return count >= HeldMessages.fewestRefusals && first.duration(to: now) >= HeldMessages.longest
     }
 }

@@ -30,6 +30,12 @@ struct Departures: Sendable {
 
     var isEmpty: Bool { since.isEmpty }
 
+    /// Whether there was a time without a connection to the broker since a message.
+    func wasInterrupted(since message: MonotonicInstant?) -> Bool {
+        guard let message, let reconnected else { return isInterrupted }
+        return isInterrupted || message <= reconnected
+    }
+
     mutating func insert(_ tag: TagIndex, at now: MonotonicInstant, last beacon: BeaconID? = nil) {
         since[tag] = Departure(since: now, beacon: beacon)
         oldest = min(oldest ?? now, now)
@@ -77,15 +83,18 @@ extension RoomEngine {
     /// seconds.
     static let interruption: Duration = .seconds(12)
 
-    /// Records that the connection to the broker was lost or restored.
-    mutating func setConnected(_ isConnected: Bool, at now: MonotonicInstant) {
+    /// Records that the connection to the broker was lost or restored. Meanwhile no time of a node counts as silence of tags.
+    mutating func setConnected(_ isConnected: Bool, at now: MonotonicInstant, _ effects: inout [Effect]) {
         departures.isInterrupted = !isConnected
-        guard isConnected else { return }
-        departures.begin(again: now)
-        departures.reconnected = now
+        if isConnected {
+            departures.begin(again: now)
+            departures.reconnected = now
+        }
         // The next message of an ibeacon-gateway shows by its number that messages were lost. Those of a node have none.
         for gateway in gateways.indices where gateways[gateway].isListening && !gateways[gateway].sendsAlways {
             presence.forgetListening(of: gateway, after: gateways[gateway].listened, at: now)
+            take(presence.setListening(gateway, isConnected, at: now), at: now, &effects)
+            guard isConnected else { continue }
             // It gets the whole time again in which it may be silent. Else no tag would go away if it was silent from now on.
             gateways[gateway].lastMessage = now
             updateSilence(of: gateway)
@@ -158,9 +167,9 @@ extension RoomEngine {
 
     /// Whether a node has not spoken since the service has a connection again, and may still do so: it gets its own in its own time.
     private var isNodeAwaited: Bool {
-        guard let reconnected = departures.reconnected else { return false }
-        return gateways.elements.contains { node in
-            !node.sendsAlways && node.isListening && node.lastMessage.map { $0 <= reconnected } ?? false
-        }
+        departures.reconnected != nil
+            && gateways.elements.contains { node in
+                !node.sendsAlways && node.isListening && departures.wasInterrupted(since: node.lastMessage)
+            }
     }
 }

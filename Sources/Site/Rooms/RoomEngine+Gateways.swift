@@ -261,6 +261,10 @@ extension RoomEngine {
             if departures.isInterrupted, !gateways[gateway].sendsAlways { continue }
             guard let silent = gateways[gateway].silentAt(tuning) else { continue }
             if silent <= now {
+                // Nobody knows what it heard while there was no connection. The time of a node has begun again since (`setConnected`).
+                if gateways[gateway].sendsAlways, departures.wasInterrupted(since: gateways[gateway].lastMessage) {
+                    presence.forgetListening(of: gateway, after: gateways[gateway].listened, at: now)
+                }
                 setListening(gateway, false, at: now, &effects)
             } else {
                 next = min(next ?? silent, silent)

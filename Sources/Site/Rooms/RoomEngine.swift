@@ -148,6 +148,8 @@ package struct RoomEngine: Sendable {
     package mutating func handle(_ input: Input, at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         if began == nil { began = now }
+        // Before silences are looked at: without a connection, or while this machine was suspended, nobody heard what nodes said.
+        if case .connected(let isConnected) = input { setConnected(isConnected, at: now, &effects) }
         expire(at: now, &effects)
         switch input {
         case .heard(let gateway, let second): hear(gateway, second, at: now, &effects)
@@ -160,11 +162,10 @@ package struct RoomEngine: Sendable {
         case .phones(let uuids): setPhones(uuids, at: now, &effects)
         case .learn(let room, let tag, let duration): learn(room, tag, duration, at: now, &effects)
         case .forgetRoom(let room): forgetRoom(named: room)
-        case .connected(let isConnected): setConnected(isConnected, at: now)
         case .discontinuity:
             for gateway in gateways.indices { gateways[gateway].clock.forget() }
             for tag in states.indices { learnRest(of: tag) }
-        case .tick: break
+        case .connected, .tick: break
         }
         confirmDepartures(at: now, &effects)
         return effects
