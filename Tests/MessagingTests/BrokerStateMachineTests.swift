@@ -445,6 +445,18 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         #expect(sent == [[], [3], [5], [1], [], [7]])
     }
 
+    @Test func `A state that is refused when a later one of its topic waits is finished, and the later one is sent`() {
+        var broker = Broker { $0.hasOutbox = true }
+        broker.order([Broker.message(1, .state, topic: "s"), Broker.message(2, .state, topic: "other")])
+        _ = broker.connect(at: 0)
+        _ = broker.send(at: 0)
+        broker.order([Broker.message(3, .state, topic: "s")])
+        let told = broker.answered(1, code: 0x97, at: 1) + broker.answered(2, at: 1)
+        #expect(told == [postponed(1, 0x97), acknowledged(1), acknowledged(2)])
+        let sent = broker.send(at: 1)
+        #expect(sent == [3])
+    }
+
     /// A gateway whose states are all refused, as by a quota of retained messages, has many of them before its first transition.
     @Test func `What the broker takes waits for two seconds at most, however many states it refuses`() {
         var broker = Broker.withOutbox([:])

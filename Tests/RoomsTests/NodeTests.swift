@@ -172,7 +172,10 @@ extension House {
         // No deadline comes during the sleep.
         house.now += 3600
         house.pass(.connected(true))
-        house.wait(until: house.now + 10)
+        house.wait(until: house.now + 1)
+        // The node is there, and has not heard the tag yet.
+        house.pass(.telemetry(node: "k"))
+        house.wait(until: house.now + 2)
         for _ in 0..<20 { house.sendAsNode("k", level: -55, at: house.now + 1) }
         #expect(house.home == [true, true])
     }
