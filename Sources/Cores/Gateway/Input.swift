@@ -98,8 +98,8 @@ package struct StoredState: Sendable {
         configuration: Configuration, regions: [RegionSet], topics: [String] = [], monitoring: [KeptMonitoring?] = [],
         removed: [RemovedTracker] = [], presence: Presence = .unknown, remoteSettings: JSONValue? = nil,
         servedTopics: [UInt8]? = nil, servedDevices: [UInt8]? = nil, servedHardware: [UInt8]? = nil,
-        hardware: [UInt8]? = nil,
-        removedTopics: [UInt8]? = nil, lowBatteries: [UInt8]? = nil, appliedCommands: [AppliedCommands] = [],
+        hardware: [UInt8]? = nil, removedTopics: [UInt8]? = nil, lowBatteries: [UInt8]? = nil,
+        appliedCommands: [AppliedCommands] = [],
         about: [String: JSONValue] = [:]
     ) {
         self.configuration = configuration

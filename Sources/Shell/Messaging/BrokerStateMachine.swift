@@ -249,12 +249,12 @@ struct BrokerStateMachine {
         guard let stopBy else { return nil }
         switch state {
         case .connected(let connection) where now < stopBy:
-            guard window.maySettle else { return nil }
+            guard window.mayEnd else { return nil }
             state = .disconnecting(connection)
             return .disconnect
         case .disconnecting where now < stopBy: return nil
         default:
-            let isIncomplete = connection != nil && !window.maySettle
+            let isIncomplete = connection != nil && !window.mayEnd
             state = .closed
             return isIncomplete ? .hangUp : .disconnect
         }

@@ -13,7 +13,7 @@ struct HeldMessages {
     /// half of the messages at random makes each contrast with a chance of one in five, so it refuses one message in 16,000 for
     /// good.
     static let mostContrasts = 6
-    /// So long after the broker took a message, others count as taken: what it refuses meanwhile is refused for its topic.
+    /// A topic counts as the reason only for so long after the broker last took a message. Later it may refuse everything.
     static let proofLasts: Duration = .seconds(600)
     /// A message, or a topic while others are taken, is refused for good when it has been refused for so long and so often, although
     /// nothing shows that it alone is the reason. A shorter time would lose messages in an outage of the broker's storage that a

@@ -48,7 +48,7 @@ struct SendWindow {
     var isEmpty: Bool { waiting.isEmpty && inFlight.isEmpty && held.isEmpty }
 
     /// Whether nothing is lost if the connection ends now. What waits for a broker that refuses messages stays in the outbox.
-    var maySettle: Bool { inFlight.isEmpty && !waiting.contains { !isHolding || !$0.token.isStored } }
+    var mayEnd: Bool { inFlight.isEmpty && !waiting.contains { !isHolding || !$0.token.isStored } }
 
     /// Nothing in flight depends on its packet identifier, as QoS 2 does at a broker that has received it.
     var mayChangeIdentifiers: Bool { inFlight.allSatisfy { $0.message.publication.qos != .exactlyOnce } }
@@ -127,6 +127,7 @@ struct SendWindow {
         let messages = inFlight.map(\.message)
         inFlight = []
         for message in messages where message.refusals.count > 0 { held.hold(message) }
+        // The others of their topics wait with them.
         for message in messages where message.refusals.count == 0 && isHeld(message) { held.hold(message) }
         waiting.insert(contentsOf: messages.filter { !isHeld($0) }, at: 0)
     }

@@ -165,7 +165,8 @@ extension RoomEngine {
     /// Whether an ESPresense node listens: tags that it reports no more are away without the word of a gateway.
     private var isNodeListening: Bool { gateways.elements.contains { !$0.sendsAlways && $0.isListening } }
 
-    /// Whether a node has not spoken since the service has a connection again, and may still do so: it gets its own in its own time.
+    /// Whether a node has not spoken since the service has a connection again, and may still do so: a node may connect later than the
+    /// service.
     private var isNodeAwaited: Bool {
         departures.reconnected != nil
             && gateways.elements.contains { node in
