@@ -457,6 +457,16 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         #expect(sent == [3])
     }
 
+    @Test func `A state replaces none of a topic that looks the same and has other bytes`() {
+        var broker = Broker { $0.hasOutbox = true }
+        broker.order([Broker.message(1, .state, topic: "caf\u{e9}")])
+        _ = broker.connect(at: 0)
+        _ = broker.send(at: 0)
+        let told =
+            broker.answered(1, code: 0x97, at: 1) + broker.order([Broker.message(2, .state, topic: "cafe\u{301}")])
+        #expect(told == [postponed(1, 0x97)])
+    }
+
     /// A gateway whose states are all refused, as by a quota of retained messages, has many of them before its first transition.
     @Test func `What the broker takes waits for two seconds at most, however many states it refuses`() {
         var broker = Broker.withOutbox([:])

@@ -25,9 +25,6 @@ package struct Publication: Hashable, Sendable {
             case .state, .transient: false
             }
         }
-
-        /// Whether a message of this kind replaces an earlier one of its kind and topic that still waits.
-        package var replacesEarlier: Bool { self == .state || self == .ping }
     }
 
     package var kind: Kind
@@ -56,6 +53,17 @@ package struct Publication: Hashable, Sendable {
         self.isRetained = isRetained
         self.happened = happened
         self.stamp = stamp
+    }
+
+    /// What the message has in common with the earlier ones that it replaces while they wait: its kind and its topic.
+    package struct Replacement: Hashable, Sendable {
+        let kind: Kind
+        let topic: ExactString
+    }
+
+    /// nil: it replaces none.
+    package var replacement: Replacement? {
+        kind == .state || kind == .ping ? Replacement(kind: kind, topic: ExactString(topic)) : nil
     }
 
     /// The payload as text.

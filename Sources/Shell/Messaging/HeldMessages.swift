@@ -89,24 +89,15 @@ struct HeldMessages {
     ///
     /// - Parameter waiting: Later messages.
     mutating func removeReplaced(by waiting: [QueuedPublication]) -> [QueuedPublication] {
-        guard messages.contains(where: \.publication.kind.replacesEarlier) else { return [] }
-        var later = Set(waiting.map { Replaceable($0.publication) })
+        guard !messages.isEmpty else { return [] }
+        var later = Set(waiting.compactMap(\.publication.replacement))
         var replaced: [QueuedPublication] = []
         for place in messages.indices.reversed() {
-            let message = messages[place]
-            guard message.publication.kind.replacesEarlier,
-                !later.insert(Replaceable(message.publication)).inserted
+            guard let replacement = messages[place].publication.replacement, !later.insert(replacement).inserted
             else { continue }
             replaced.append(messages.remove(at: place))
         }
         return replaced
-    }
-
-    private struct Replaceable: Hashable {
-        let kind: Publication.Kind
-        let topic: String
-
-        init(_ publication: Publication) { (kind, topic) = (publication.kind, publication.topic) }
     }
 
     /// The broker refused the message.

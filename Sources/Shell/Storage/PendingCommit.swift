@@ -93,12 +93,10 @@ struct PendingCommit {
     /// Removes the messages that the outbox would replace by a later one of their kind and topic. So of each topic the latest
     /// state is kept.
     private mutating func removeReplaced() {
-        var seen: [Publication.Kind: Set<ExactString>] = [:]
+        var later: Set<Publication.Replacement> = []
         var kept: [Publication] = []
         for message in messages.reversed() {
-            if message.kind.replacesEarlier,
-                !seen[message.kind, default: []].insert(ExactString(message.topic)).inserted
-            {
+            if let replacement = message.replacement, !later.insert(replacement).inserted {
                 payloadBytes -= message.payload.count
             } else {
                 kept.append(message)
