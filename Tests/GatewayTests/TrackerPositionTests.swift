@@ -45,6 +45,16 @@ import Testing
         #expect((location["event"], location["desc"]) == ("leave", "Kitchen"))
     }
 
+    @Test func `A tracker whose last region is removed is away, with the circles around its away position`() throws {
+        var house = try house()
+        try house.hear()
+        house.setWaypoints(#"{"_type":"waypoint","tst":1,"rid":"k","desc":"Kitchen","lat":100,"lon":500}"#)
+        let location = try lastLocation(&house)
+        #expect((location["lat"], location["lon"]) == (1, 2))
+        #expect(location["inregions"] == ["Far"])
+        #expect((location["event"], location["desc"]) == ("leave", "Kitchen"))
+    }
+
     @Test func `A leave that is not its last leaves it at the gateway`() throws {
         var house = try house()
         try house.hear()
