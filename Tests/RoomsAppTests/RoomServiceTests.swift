@@ -57,6 +57,32 @@ import Testing
         #expect(!fixture.reportedRooms.dropFirst().contains("none"))
     }
 
+    /// Seconds until a tag is away of which its ESPresense node says no more, after the machine was suspended for a time.
+    private func departure(after suspended: Duration) throws -> Int? {
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let fixture = try RoomServiceFixture(in: directory)
+        func hear(_ topic: String) {
+            fixture.receive(topic, #"{"rssi":-60}"#)
+            fixture.wait(.seconds(5))
+        }
+        for _ in 0..<12 { hear("espresense/devices/iBeacon:\(RoomServiceFixture.uuid.lowercased())-1-7/attic") }
+        #expect(fixture.reportedRooms.last == "attic")
+        fixture.host.suspended = suspended
+        fixture.host.now = fixture.host.now.advanced(by: suspended)
+        fixture.settle()
+        return (1...18).map { $0 * 5 }.first { _ in
+            hear("espresense/rooms/attic/telemetry")
+            return fixture.reportedRooms.last == "none"
+        }
+    }
+
+    @Test(arguments: [20, 3600])
+    func `While the machine was suspended an ESPresense node was not silent about a tag`(seconds: Int) throws {
+        let usual = try #require(try departure(after: .zero))
+        #expect(try #require(try departure(after: .seconds(seconds))) >= usual)
+    }
+
     @Test(arguments: [("joe", "home"), ("jane", "attic")])
     func `With another user name or site it keeps its tags and where they are`(user: String, site: String) throws {
         let before = try RoomServiceFixture(in: directory)
