@@ -55,7 +55,7 @@ extension House {
         #expect(house.reported.last == "Hall")
     }
 
-    @Test func `What a node says of another tag is no silence about this one`() {
+    @Test func `What a node says of another tag is no silence about this one`() throws {
         var house = House(Self.rooms)
         let bob = BeaconID(uuid: House.beacon.uuid, major: 3, minor: 5)
         house.pass(
@@ -74,6 +74,10 @@ extension House {
             house.wait(until: begin + 5)
         }
         #expect(!house.reported.contains("Hall"), "\(house.reported)")
+        // After 90 s without a word about a tag, its level has faded; then its silence stands for no level, either.
+        let kitchen = try #require(house.engine.gatewayIndices["k"])
+        #expect(house.engine.gateways[kitchen].isListening)
+        #expect(house.engine.gateways[kitchen].levelOfSilence(house.engine.tuning).dBm == nil)
     }
 
     @Test func `The level of a node that says nothing counts for 90 s at most`() {
