@@ -19,10 +19,12 @@ import Testing
     @Test func `A FIFO without a writer is refused at once`() throws {
         let path = directory.file("fifo")
         mkfifo(path, 0o600)
-        // Who waits for a writer gets one after a minute, and has not refused it.
-        let writer = try ChildProcess("sh", ["-c", "sleep 60; : > '\(path)'"], output: "/dev/null")
+        // Who waits for a writer gets one after a quarter of a minute, which first makes a file.
+        let mark = directory.file("writer")
+        let writer = try ChildProcess("sh", ["-c", "sleep 15; : > '\(mark)'; : > '\(path)'"], output: "/dev/null")
         defer { withExtendedLifetime(writer) {} }
         #expect(throws: FileError(.read, path, .notRegular)) { try InputFile.read(path) }
+        #expect(access(mark, F_OK) != 0)
     }
 
     @Test(arguments: ["/dev/zero", "/dev/tty", "/"])
