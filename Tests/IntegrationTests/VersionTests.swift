@@ -16,6 +16,7 @@ import Testing
         let printed = try run(try GatewayProcess.program, ["--version"])
         let version = try #require(printed.split(whereSeparator: \.isWhitespace).last)
         let text = try run("cat", ["\(GatewayProcess.fixtures)/../../\(place.path)"])
+            .replacing("\n## Unreleased\n", with: "\n")
         let parts = text.split(separator: place.before, maxSplits: 1, omittingEmptySubsequences: false)
         let found = try #require(parts.dropFirst().first, "\(place.path) has no '\(place.before)'")
         #expect(found.prefix { $0 != place.after && !$0.isNewline } == version, "\(place.path)")

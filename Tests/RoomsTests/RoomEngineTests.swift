@@ -124,11 +124,10 @@ import Testing
         }
     }
 
-    @Test func `What has been in a room for an hour takes more to be elsewhere than what just came`() throws {
+    @Test func `What was in a room for an hour is reported elsewhere as soon as what just came, once it moves`() throws {
         let early = try #require(Self.delay(after: 20))
         let late = try #require(Self.delay(after: 3600))
-        #expect(late > early)
-        #expect(late < 60)
+        #expect(late <= early)
     }
 
     @Test func `The gateway of the tag's room loses every third packet: the tag stays there`() {

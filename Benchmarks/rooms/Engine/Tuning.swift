@@ -22,6 +22,15 @@ extension RoomTuning {
         case "labelWorth": labelWorth = value
         case "mostFingerprints": mostFingerprints = Int(value)
         case "mergeDistance": mergeDistance = value
+        case "latestShare": latestShare = value
+        case "meanShare": meanShare = value
+        case "stirReports": stirReports = value
+        case "movementDeviations": movementDeviations = value
+        case "settleSeconds": settleSeconds = value
+        case "restHalfSeconds": restHalfSeconds = value
+        case "leastWorth": leastWorth = value
+        case "restStayShare": restStayShare = value
+        case "appearanceHeight": appearanceHeight = value
         case "staySeconds": staySeconds = value
         case "reportProbability": reportProbability = value
         case "labelledReportProbability": labelledReportProbability = value

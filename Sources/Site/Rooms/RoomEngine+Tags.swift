@@ -7,9 +7,11 @@ extension Tag {
     static let secondNanoseconds: Int64 = 1_500_000_000
 
     /// Records a level.
-    mutating func hear(_ heard: HeardLevel) {
+    mutating func hear(_ heard: HeardLevel, _ tuning: RoomTuning) {
         if let place = levels.firstIndex(where: { $0.gateway >= heard.gateway }) {
             if levels[place].gateway == heard.gateway {
+                var heard = heard
+                heard.continueCourse(of: levels[place], tuning)
                 levels[place] = heard
                 return
             }

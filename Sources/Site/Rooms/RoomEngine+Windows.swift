@@ -40,6 +40,7 @@ extension RoomEngine {
             states[tag].judged.map { now.seconds(since: max($0, now.advanced(bySeconds: -Self.longestPause))) } ?? 1
         counters.windows += 1
         scratch.vector.elapsed = elapsed
+        senseMovement(of: tag, at: now)
         gatherLevels(of: tag, now: now)
         chooseRooms(for: tag)
         weigh(tag)
@@ -328,7 +329,9 @@ extension RoomEngine {
         let count = Float(scratch.rooms.count)
         let moved = 1 - FixedMath.exp(-elapsed / meanStay(of: tag, at: now))
         let packets = Float(scratch.vector.packets)
-        let weight = countedSeconds(of: tag, at: now, elapsed: elapsed) * packets / (packets + tuning.packetDoubt)
+        let weight =
+            worth(of: tag, at: now) * countedSeconds(of: tag, at: now, elapsed: elapsed) * packets
+            / (packets + tuning.packetDoubt)
         let best = scratch.evidence.max() ?? 0
         let reported = states[tag].room.flatMap { scratch.rooms.firstIndex(of: $0) }.map { scratch.evidence[$0] }
         scratch.belief.removeAll(keepingCapacity: true)
@@ -374,11 +377,14 @@ extension RoomEngine {
     }
 
     /// Mean seconds until a tag changes its room. A tag that has been in one room for long is likely to stay: stays of people
-    /// and things have no typical length.
+    /// and things have no typical length. A tag that lies still is the more likely to, and one that just moved is not.
     @inline(__always)
     private func meanStay(of tag: TagIndex, at now: MonotonicInstant) -> Float {
-        guard let stay = secondsInRoom(of: tag, at: now) else { return tuning.staySeconds }
-        return min(tuning.longestStaySeconds, max(tuning.staySeconds, stay * tuning.stayShare))
+        let rest = restSeconds(of: tag, at: now)
+        guard rest > tuning.settleSeconds, let stay = secondsInRoom(of: tag, at: now) else { return tuning.staySeconds }
+        return min(
+            tuning.longestStaySeconds,
+            max(tuning.staySeconds, stay * tuning.stayShare, rest * tuning.restStayShare))
     }
 
     /// Seconds since the tag's room was reported; nil without a room.

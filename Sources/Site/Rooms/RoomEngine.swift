@@ -219,7 +219,7 @@ package struct RoomEngine: Sendable {
         states[tag].hear(
             HeardLevel(
                 gateway: gateway, packets: Int16(clamping: reading.count),
-                level: max(-120, min(20, level)) - 59 - power, at: now))
+                level: max(-120, min(20, level)) - 59 - power, at: now), tuning)
         let age = max(0, min(Tag.secondNanoseconds, reading.age.nanoseconds))
         let sent = MonotonicInstant(nanoseconds: now.nanoseconds - age)
         if !states[tag].isPending { openWindow(of: tag, ofPacketAt: sent, now: now) }
@@ -287,6 +287,8 @@ package struct RoomEngine: Sendable {
             states[tag].belief = []
             states[tag].levels = []
             states[tag].judged = nil
+            states[tag].moved = nil
+            states[tag].stirred = nil
         }
         decide(tag, from: from, confidence: isHome ? 0 : 1, &effects)
     }

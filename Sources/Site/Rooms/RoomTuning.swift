@@ -129,6 +129,31 @@ package struct RoomTuning: Hashable, Sendable {
     /// One window moves the log odds between two rooms by at most this.
     package var windowCap: Float = 8
 
+    // MARK: Movement
+
+    /// The weight of a level in the deviation of a gateway's latest levels from its mean, and its least weight in that mean. A movement
+    /// shows in some seconds, and the mean follows the slow changes of a home, such as doors and people.
+    package var latestShare: Float = 0.4
+    package var meanShare: Float = 0.02
+    /// A tag moves where its latest levels deviate from their means so much that chance does it as rarely as a normal distribution exceeds
+    /// this many standard deviations. With less, tags move that lie still; with more, a movement to the next room is missed.
+    package var movementDeviations: Float = 2
+    /// Levels that deviate for this many report intervals show that the tag is in another place now.
+    package var stirReports: Float = 8
+    /// A gateway that hears a tag by this many dB louder than `missLevel`, and did not hear it before, shows that the tag moves: it could
+    /// not have missed it there.
+    package var appearanceHeight: Float = 20
+    /// Bounds of the estimated variance of a gateway's levels, dB².
+    package var leastLevelVariance: Float = 2
+    package var mostLevelVariance: Float = 100
+    /// For this many seconds after a movement the tag counts as one that moves.
+    package var settleSeconds: Float = 20
+    /// Without labels, a window of a tag that lies still counts half after this many further seconds, and `leastWorth` at least.
+    package var restHalfSeconds: Float = 60
+    package var leastWorth: Float = 0.1
+    /// Mean time until the next room change of such a tag, as a share of the time since it last moved.
+    package var restStayShare: Float = 10
+
     // MARK: Learning from its own decisions
 
     /// The probability, given the windows before and after, at which a window is learned.

@@ -26,6 +26,12 @@ struct HeardLevel: Sendable, BitwiseCopyable {
     /// dBm, corrected for the tag's power.
     var level: Float
     var at: MonotonicInstant
+    var course: LevelCourse
+
+    init(gateway: GatewayIndex, packets: Int16, level: Float, at: MonotonicInstant) {
+        (self.gateway, self.packets, self.level, self.at) = (gateway, packets, level, at)
+        course = LevelCourse(level: level)
+    }
 }
 
 /// A room and its probability.
@@ -68,6 +74,10 @@ struct Tag: Sendable {
     var judged: MonotonicInstant?
     /// When the tag sent its latest packet; nil if none was heard yet.
     var latestPacket: MonotonicInstant?
+    /// When the tag last moved, or was heard again after a pause; nil if there was no window since it came home.
+    var moved: MonotonicInstant?
+    /// Since when its levels deviate from those of its place; nil while they do not.
+    var stirred: MonotonicInstant?
     var isHome = false
     /// Whether a window is open.
     var isPending = false

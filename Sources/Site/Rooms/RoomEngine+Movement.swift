@@ -1,0 +1,157 @@
+import Base
+
+/// How the level of one gateway developed since the tag last moved.
+///
+/// It takes seven bytes, because each tag has one for each gateway that hears it.
+struct LevelCourse: Sendable, BitwiseCopyable {
+    /// 1/128 dB, 1/128 dB and 1/32 dB².
+    private var meanSteps: Int16
+    private var deviationSteps: Int16 = 0
+    private var varianceSteps = Int16(Self.usualVariance * 32)
+    /// Number of these levels, at most 255.
+    private(set) var count: UInt8 = 1
+
+    /// Of a level, before anything is known of the gateway and the place, dB².
+    private static let usualVariance: Float = 12
+    /// Levels that this is worth.
+    private static let usualCount: Float = 8
+
+    init(level: Float) { meanSteps = Self.steps(level, 128) }
+
+    private static func steps(_ value: Float, _ perUnit: Float) -> Int16 {
+        Int16(max(-32_000, min(32_000, (value * perUnit).rounded())))
+    }
+
+    /// Mean of the levels since then, dBm; where they are many, of the latest ones.
+    private(set) var mean: Float {
+        get { Float(meanSteps) / 128 }
+        set { meanSteps = Self.steps(newValue, 128) }
+    }
+
+    /// By how much the latest levels deviate from the mean, dB.
+    private(set) var deviation: Float {
+        get { Float(deviationSteps) / 128 }
+        set { deviationSteps = Self.steps(newValue, 128) }
+    }
+
+    /// Variance of the levels in one place, dB².
+    private(set) var variance: Float {
+        get { Float(varianceSteps) / 32 }
+        set { varianceSteps = Self.steps(newValue, 32) }
+    }
+
+    /// Adds a level.
+    mutating func add(_ level: Float, _ tuning: RoomTuning) {
+        let difference = level - mean
+        let surprise = difference - deviation
+        let known = Float(count)
+        // What the latest levels did not foretell of this one tells the variance also while the tag moves.
+        let estimate = min(surprise * surprise * (2 - tuning.latestShare) / 2, tuning.mostLevelVariance)
+        variance = max(
+            tuning.leastLevelVariance,
+            variance + max(tuning.meanShare, 1 / (known + Self.usualCount)) * (estimate - variance))
+        deviation += tuning.latestShare * surprise
+        mean += max(tuning.meanShare, 1 / (known + 1)) * difference
+        if count < .max { count += 1 }
+    }
+
+    /// The square of the deviation, in variances that it has of a tag that lies still.
+    func squaredDeviation(_ tuning: RoomTuning) -> Float {
+        let spread = tuning.latestShare / (2 - tuning.latestShare) + 1 / Float(count)
+        return deviation * deviation / (variance * spread)
+    }
+
+    /// Makes the latest levels the mean.
+    mutating func beginAnew() {
+        mean += deviation
+        deviation = 0
+        count = 2
+    }
+}
+
+extension HeardLevel {
+    /// Levels from before a pause of this many seconds say nothing about how the tag moves: 15 packets of a beacon of 10 s.
+    static let longestPause: Float = 150
+
+    /// Takes over the course of the gateway's earlier levels.
+    mutating func continueCourse(of earlier: HeardLevel, _ tuning: RoomTuning) {
+        guard at.seconds(since: earlier.at) <= Self.longestPause else { return }
+        course = earlier.course
+        course.add(level, tuning)
+    }
+}
+
+/// Whether a tag moves.
+///
+/// Rooms change because tags move, and then the levels of several gateways change within seconds, each in its own way. A tag that lies
+/// still repeats itself: where two rooms fit it nearly alike, its levels drift for hours, and sooner or later the other room fits better
+/// for a while.
+extension RoomEngine {
+    /// A course of fewer levels says nothing.
+    private static let fewestLevels = 3
+
+    /// Looks at the latest levels, and records whether the tag moved.
+    mutating func senseMovement(of tag: TagIndex, at now: MonotonicInstant) {
+        let tuning = tuning
+        /// Of the deviations in standard deviations: their number, sum, and sum of squares.
+        var (count, sum, squares): (Float, Float, Float) = (0, 0, 0)
+        var isNewlyHeard = false
+        // Where more gateways hear the tag than are kept, a new one only takes the place of another.
+        let areAllKept = states[tag].levels.count < Tag.mostLevels
+        for heard in states[tag].levels where now.seconds(since: heard.at) <= HeardLevel.longestPause {
+            guard heard.course.count >= Self.fewestLevels else {
+                if areAllKept, heard.course.count == 1, heard.level > tuning.missLevel + tuning.appearanceHeight {
+                    isNewlyHeard = true
+                }
+                continue
+            }
+            let square = heard.course.squaredDeviation(tuning)
+            count += 1
+            squares += square
+            sum += heard.course.deviation < 0 ? -square.squareRoot() : square.squareRoot()
+        }
+        // What all gateways have in common is a body that turns. Of a tag that lies still, the rest is χ² distributed with one degree of
+        // freedom less than gateways.
+        let freedom = max(0, count - 1)
+        let rest = count > 0 ? squares - sum * sum / count : 0
+        let isMoving = rest > Self.quantile(ofFreedom: freedom, tuning.movementDeviations)
+        let isNew = states[tag].moved == nil || scratch.vector.elapsed > HeardLevel.longestPause || isNewlyHeard
+        guard isMoving || isNew else {
+            // It is where it was: the levels deviated by chance, or a person passed.
+            states[tag].stirred = nil
+            return
+        }
+        let stirred = states[tag].stirred ?? now
+        states[tag].stirred = stirred
+        guard isNew || now.seconds(since: stirred) >= tuning.stirReports * reportInterval else { return }
+        states[tag].moved = now
+        states[tag].stirred = nil
+        for place in states[tag].levels.indices { states[tag].levels[place].course.beginAnew() }
+    }
+
+    /// Seconds between two packets, or between two messages of a node.
+    private var reportInterval: Float {
+        scratch.vector.isHeardByGateway ? max(1, scratch.vector.elapsed) : tuning.nodeReportSeconds
+    }
+
+    /// What a χ² distributed number exceeds as rarely as a normal one exceeds `deviations` (Cornish and Fisher's expansion).
+    private static func quantile(ofFreedom freedom: Float, _ deviations: Float) -> Float {
+        freedom + deviations * (2 * freedom).squareRoot() + (deviations * deviations - 1) * 2 / 3
+    }
+
+    /// Seconds since the tag last moved; 0 while it seems to move.
+    @inline(__always)
+    func restSeconds(of tag: TagIndex, at now: MonotonicInstant) -> Float {
+        guard let moved = states[tag].moved, states[tag].stirred == nil else { return 0 }
+        return now.seconds(since: moved)
+    }
+
+    /// How much a window of a tag counts that lies still, 0 … 1: the levels of its place are known, and more of them say little new.
+    /// The packets of a slow beacon are fewer, so it takes longer. After training each window counts.
+    @inline(__always)
+    func worth(of tag: TagIndex, at now: MonotonicInstant) -> Float {
+        let rest = max(0, restSeconds(of: tag, at: now) / reportInterval - tuning.settleSeconds)
+        let least = tuning.leastWorth + (1 - tuning.leastWorth) * scratch.labelledShare
+        return least + (1 - least) * tuning.restHalfSeconds / (tuning.restHalfSeconds + rest)
+    }
+}

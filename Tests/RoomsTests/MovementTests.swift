@@ -1,0 +1,109 @@
+import Base
+import SiteProtocol
+import Testing
+
+@testable import Rooms
+
+/// A tag that lies still keeps its room, and one that is carried away changes it at once.
+@Suite struct MovementTests {
+    private var house = House([("k", "Kitchen"), ("h", "Hall"), ("o", "Office")])
+    private var noise = Noise()
+
+    /// Packets of one place deviate by up to 5 dB, in a fixed sequence.
+    private struct Noise {
+        private var state: UInt64 = 7
+
+        mutating func next() -> Float {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Float(Int(state >> 33) % 11) - 5
+        }
+    }
+
+    /// One second in one place; without a packet, no gateway hears the tag.
+    private mutating func second(_ levels: [String: Float?], hasPacket: Bool) {
+        var heard = levels
+        for (gateway, level) in levels { heard[gateway] = hasPacket ? level.map { $0 + noise.next() } : Float?.none }
+        house.second(heard)
+    }
+
+    /// Lets the tag lie in one place.
+    ///
+    /// - Parameter interval: Seconds between two packets.
+    private mutating func lie(for seconds: Int, every interval: Int = 1, _ levels: [String: Float?]) {
+        for place in 0..<seconds { second(levels, hasPacket: place % interval == 0) }
+    }
+
+    /// Seconds until the room is reported; nil: it is not within a minute.
+    private mutating func delay(until room: String, every interval: Int = 1, _ levels: [String: Float?]) -> Int? {
+        let before = house.reported.count
+        for place in 0..<60 {
+            second(levels, hasPacket: place % interval == 0)
+            if house.reported.count > before, house.reported.last == room { return place + 1 }
+        }
+        return nil
+    }
+
+    @Test mutating func `Where two rooms fit alike, a tag that lies still does not go back and forth for hours`() {
+        lie(for: 14_400, ["k": -62, "h": -62, "o": -75])
+        #expect(house.reported.count <= 3, "\(house.reported)")
+    }
+
+    @Test(arguments: [1, 2, 5])
+    mutating func `After hours in one place a tag is reported in the next room as soon as it is carried there`(
+        _ interval: Int
+    ) throws {
+        lie(for: 7200, every: interval, ["k": -56, "h": -68, "o": -75])
+        #expect(house.reported.last == "Kitchen")
+        let seconds = delay(until: "Office", every: interval, ["k": -74, "h": -66, "o": -57])
+        #expect(try #require(seconds) <= 4 + 2 * interval)
+    }
+
+    @Test mutating func `A gateway that begins to hear a tag shows that the tag moves`() throws {
+        lie(for: 7200, ["k": -56, "h": nil, "o": nil])
+        let seconds = delay(until: "Office", ["k": nil, "h": nil, "o": -57])
+        #expect(try #require(seconds) <= 6)
+    }
+
+    @Test mutating func `A body that turns is no movement: all gateways hear the tag less well`() throws {
+        lie(for: 600, ["k": -56, "h": -64, "o": -70])
+        let tag = TagIndex(position: 0)
+        let moved = try #require(house.engine.states[tag].moved)
+        lie(for: 60, ["k": -64, "h": -72, "o": -78])
+        #expect(house.engine.states[tag].moved == moved)
+        lie(for: 10, ["k": -74, "h": -68, "o": -68])
+        #expect(try #require(house.engine.states[tag].moved) > moved)
+    }
+
+    @Test mutating func `A tag that comes home again counts as one that moves`() throws {
+        lie(for: 3600, ["k": -56, "h": -68, "o": -75])
+        lie(for: 300, ["k": nil, "h": nil, "o": nil])
+        #expect(house.home == [true, true, false])
+        let seconds = delay(until: "Kitchen", ["k": -56, "h": -68, "o": -75])
+        #expect(try #require(seconds) <= 4)
+        let tag = TagIndex(position: 0)
+        let judged = try #require(house.engine.states[tag].judged)
+        #expect(house.engine.restSeconds(of: tag, at: judged) < 5)
+    }
+
+    @Test func `A course has the mean of its levels and what the latest ones deviate from it`() {
+        let tuning = RoomTuning()
+        var course = LevelCourse(level: -60)
+        for _ in 0..<400 { course.add(-60, tuning) }
+        #expect((course.mean, course.deviation) == (-60, 0))
+        #expect(course.count == 255)
+        for _ in 0..<3 { course.add(-50, tuning) }
+        #expect(course.mean < -59)
+        #expect((7...9).contains(course.deviation), "\(course.deviation)")
+        course.beginAnew()
+        #expect((-53 ... -51).contains(course.mean), "\(course.mean)")
+        #expect(course.deviation == 0)
+    }
+
+    @Test func `Levels beyond all that a radio measures do no harm`() {
+        var course = LevelCourse(level: -139)
+        for level: Float in [51, -139, 51, -139, -60] { course.add(level, RoomTuning()) }
+        #expect((-120...120).contains(course.deviation))
+    }
+
+    @Test func `What is kept of a gateway takes 24 bytes`() { #expect(MemoryLayout<HeardLevel>.stride == 24) }
+}
