@@ -428,7 +428,7 @@ class Runner:
         # Several expressions of --filter choose what any of them matches; a look-ahead makes it both.
         prefix = "^" + re.escape(name) + "[./]"
         for expression in self.filters or [""]:
-            words += ["--filter", f"(?={prefix})(?=.*{expression}).*" if expression else prefix]
+            words += ["--filter", f"(?={prefix})(?=.*(?:{expression})).*" if expression else prefix]
         for expression in self.skips:
             words += ["--skip", expression]
         return words

@@ -124,7 +124,8 @@ import Testing
         }
     }
 
-    @Test func `What was in a room for an hour is reported elsewhere as soon as what just came, once it moves`() throws {
+    @Test func `What was in a room for an hour is reported elsewhere as soon as what just came, once it moves`() throws
+    {
         let early = try #require(Self.delay(after: 20))
         let late = try #require(Self.delay(after: 3600))
         #expect(late <= early)
