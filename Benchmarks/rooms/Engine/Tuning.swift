@@ -26,8 +26,8 @@ extension RoomTuning {
         case "meanShare": meanShare = value
         case "stirReports": stirReports = value
         case "movementDeviations": movementDeviations = value
-        case "settleSeconds": settleSeconds = value
-        case "restHalfSeconds": restHalfSeconds = value
+        case "settleReports": settleReports = value
+        case "restHalfReports": restHalfReports = value
         case "leastWorth": leastWorth = value
         case "restStayShare": restStayShare = value
         case "appearanceHeight": appearanceHeight = value

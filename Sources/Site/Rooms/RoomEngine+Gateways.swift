@@ -102,6 +102,7 @@ extension RoomEngine {
         // The cards of a gateway that does not count erase nothing.
         if let former, gateways[gateway].isKnown {
             forgetLevels(of: gateway)
+            forgetRest { $0.levels.contains { $0.gateway == gateway } }
             // Decisions that were based on the gateway at its old place may be wrong altogether.
             for room in [former, room] {
                 rooms[room].own.removeAll()

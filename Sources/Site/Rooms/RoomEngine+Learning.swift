@@ -101,6 +101,7 @@ extension RoomEngine {
         roomsWithoutGateway = nil
         rooms[room].placed = 0
         forgetExits(of: room)
+        forgetRest { $0.room == room }
     }
 
     /// The room that is being trained with the tag.

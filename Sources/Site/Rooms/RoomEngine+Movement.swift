@@ -70,12 +70,9 @@ struct LevelCourse: Sendable, BitwiseCopyable {
 }
 
 extension HeardLevel {
-    /// Levels from before a pause of this many seconds say nothing about how the tag moves: 15 packets of a beacon of 10 s.
-    static let longestPause: Float = 150
-
     /// Takes over the course of the gateway's earlier levels.
     mutating func continueCourse(of earlier: HeardLevel, _ tuning: RoomTuning) {
-        guard at.seconds(since: earlier.at) <= Self.longestPause else { return }
+        guard at.seconds(since: earlier.at) < RoomEngine.longestPause else { return }
         course = earlier.course
         course.add(level, tuning)
     }
@@ -89,22 +86,41 @@ extension HeardLevel {
 extension RoomEngine {
     /// A course of fewer levels says nothing.
     private static let fewestLevels = 3
+    /// A gateway with more levels heard the tag where it lay. One with fewer began to hear it.
+    private static let mostNewLevels = 6
+    /// A gateway that hears nothing for so many report intervals does not only lose packets.
+    private static let silentReports: Float = 2.5
+    /// A longer time between two windows is a pause, and not the beacon's interval, seconds.
+    private static let longestInterval: Float = 15
 
     /// Looks at the latest levels, and records whether the tag moved.
     mutating func senseMovement(of tag: TagIndex, at now: MonotonicInstant) {
-        let tuning = tuning
+        // The longest of the latest intervals: gateways tell of one packet in several windows.
+        states[tag].interval = max(1, states[tag].interval * 0.9, min(scratch.vector.elapsed, Self.longestInterval))
+        let isElsewhere =
+            states[tag].moved == nil || scratch.vector.elapsed >= Self.longestPause || isHeardElsewhere(tag, at: now)
+        guard isElsewhere || deviates(tag, at: now) else {
+            // It is where it was: the levels deviated by chance, or a person passed. A room that was reported meanwhile is not held.
+            if let stirred = states[tag].stirred, let since = states[tag].since, since > stirred {
+                states[tag].moved = now
+            }
+            states[tag].stirred = nil
+            return
+        }
+        let stirred = states[tag].stirred ?? now
+        states[tag].stirred = stirred
+        guard isElsewhere || now.seconds(since: stirred) >= tuning.stirReports * reportInterval(of: tag) else { return }
+        states[tag].moved = now
+        states[tag].stirred = nil
+        for place in states[tag].levels.indices { states[tag].levels[place].course.beginAnew() }
+    }
+
+    /// Whether the levels deviate from those of the place where the tag lies by more than chance.
+    private func deviates(_ tag: TagIndex, at now: MonotonicInstant) -> Bool {
         /// Of the deviations in standard deviations: their number, sum, and sum of squares.
         var (count, sum, squares): (Float, Float, Float) = (0, 0, 0)
-        var isNewlyHeard = false
-        // Where more gateways hear the tag than are kept, a new one only takes the place of another.
-        let areAllKept = states[tag].levels.count < Tag.mostLevels
-        for heard in states[tag].levels where now.seconds(since: heard.at) <= HeardLevel.longestPause {
-            guard heard.course.count >= Self.fewestLevels else {
-                if areAllKept, heard.course.count == 1, heard.level > tuning.missLevel + tuning.appearanceHeight {
-                    isNewlyHeard = true
-                }
-                continue
-            }
+        for heard in states[tag].levels
+        where heard.course.count >= Self.fewestLevels && now.seconds(since: heard.at) < Self.longestPause {
             let square = heard.course.squaredDeviation(tuning)
             count += 1
             squares += square
@@ -112,31 +128,46 @@ extension RoomEngine {
         }
         // What all gateways have in common is a body that turns. Of a tag that lies still, the rest is χ² distributed with one degree of
         // freedom less than gateways.
-        let freedom = max(0, count - 1)
         let rest = count > 0 ? squares - sum * sum / count : 0
-        let isMoving = rest > Self.quantile(ofFreedom: freedom, tuning.movementDeviations)
-        let isNew = states[tag].moved == nil || scratch.vector.elapsed > HeardLevel.longestPause || isNewlyHeard
-        guard isMoving || isNew else {
-            // It is where it was: the levels deviated by chance, or a person passed.
-            states[tag].stirred = nil
-            return
+        return rest > Self.quantile(ofFreedom: max(0, count - 1), tuning.movementDeviations)
+    }
+
+    /// Whether a gateway hears the tag that does not where it lay: it hears it loudly and did not before, or it began to hear it, and all
+    /// gateways are silent that heard it there.
+    private func isHeardElsewhere(_ tag: TagIndex, at now: MonotonicInstant) -> Bool {
+        let interval = reportInterval(of: tag)
+        var count = 0
+        var (isLoud, isNew, isWhereItLay, hadPlace) = (false, false, false, false)
+        for heard in states[tag].levels {
+            let silence = now.seconds(since: heard.at)
+            guard silence < Self.longestPause else { continue }
+            count += 1
+            if heard.course.count > Self.mostNewLevels {
+                hadPlace = true
+                if silence <= Self.silentReports * interval { isWhereItLay = true }
+            } else if silence <= interval {
+                isNew = true
+                if heard.course.count == 1, heard.level > tuning.missLevel + tuning.appearanceHeight { isLoud = true }
+            }
         }
-        let stirred = states[tag].stirred ?? now
-        states[tag].stirred = stirred
-        guard isNew || now.seconds(since: stirred) >= tuning.stirReports * reportInterval else { return }
-        states[tag].moved = now
-        states[tag].stirred = nil
-        for place in states[tag].levels.indices { states[tag].levels[place].course.beginAnew() }
+        // Where more gateways hear the tag than are kept, a new one only takes the place of another.
+        return isLoud && count < Tag.mostLevels || isNew && hadPlace && !isWhereItLay
     }
 
     /// Seconds between two packets, or between two messages of a node.
-    private var reportInterval: Float {
-        scratch.vector.isHeardByGateway ? max(1, scratch.vector.elapsed) : tuning.nodeReportSeconds
+    private func reportInterval(of tag: TagIndex) -> Float {
+        scratch.vector.isHeardByGateway ? states[tag].interval : tuning.nodeReportSeconds
     }
 
     /// What a χ² distributed number exceeds as rarely as a normal one exceeds `deviations` (Cornish and Fisher's expansion).
     private static func quantile(ofFreedom freedom: Float, _ deviations: Float) -> Float {
         freedom + deviations * (2 * freedom).squareRoot() + (deviations * deviations - 1) * 2 / 3
+    }
+
+    /// Report intervals since the tag last moved, of those after the first ones; 0 while it seems to move.
+    @inline(__always)
+    func restReports(of tag: TagIndex, at now: MonotonicInstant) -> Float {
+        max(0, restSeconds(of: tag, at: now) / reportInterval(of: tag) - tuning.settleReports)
     }
 
     /// Seconds since the tag last moved; 0 while it seems to move.
@@ -150,8 +181,15 @@ extension RoomEngine {
     /// The packets of a slow beacon are fewer, so it takes longer. After training each window counts.
     @inline(__always)
     func worth(of tag: TagIndex, at now: MonotonicInstant) -> Float {
-        let rest = max(0, restSeconds(of: tag, at: now) / reportInterval - tuning.settleSeconds)
         let least = tuning.leastWorth + (1 - tuning.leastWorth) * scratch.labelledShare
-        return least + (1 - least) * tuning.restHalfSeconds / (tuning.restHalfSeconds + rest)
+        return least + (1 - least) * tuning.restHalfReports / (tuning.restHalfReports + restReports(of: tag, at: now))
+    }
+
+    /// What is known of the place of these tags is wrong now: a gateway stands elsewhere, or a room was forgotten.
+    mutating func forgetRest(ofTagsWhere isConcerned: (Tag) -> Bool) {
+        for tag in states.indices where isConcerned(states[tag]) {
+            states[tag].moved = nil
+            states[tag].stirred = nil
+        }
     }
 }

@@ -40,8 +40,8 @@ extension RoomEngine {
             states[tag].judged.map { now.seconds(since: max($0, now.advanced(bySeconds: -Self.longestPause))) } ?? 1
         counters.windows += 1
         scratch.vector.elapsed = elapsed
-        senseMovement(of: tag, at: now)
         gatherLevels(of: tag, now: now)
+        senseMovement(of: tag, at: now)
         chooseRooms(for: tag)
         weigh(tag)
         states[tag].judged = now
@@ -55,7 +55,7 @@ extension RoomEngine {
     }
 
     /// Longest pause between two windows that counts, seconds.
-    private static let longestPause: Float = 600
+    static let longestPause: Float = 600
 
     // MARK: What was heard
 
@@ -380,11 +380,10 @@ extension RoomEngine {
     /// and things have no typical length. A tag that lies still is the more likely to, and one that just moved is not.
     @inline(__always)
     private func meanStay(of tag: TagIndex, at now: MonotonicInstant) -> Float {
-        let rest = restSeconds(of: tag, at: now)
-        guard rest > tuning.settleSeconds, let stay = secondsInRoom(of: tag, at: now) else { return tuning.staySeconds }
+        guard restReports(of: tag, at: now) > 0, let stay = secondsInRoom(of: tag, at: now) else { return tuning.staySeconds }
         return min(
             tuning.longestStaySeconds,
-            max(tuning.staySeconds, stay * tuning.stayShare, rest * tuning.restStayShare))
+            max(tuning.staySeconds, stay * tuning.stayShare, restSeconds(of: tag, at: now) * tuning.restStayShare))
     }
 
     /// Seconds since the tag's room was reported; nil without a room.

@@ -146,10 +146,10 @@ package struct RoomTuning: Hashable, Sendable {
     /// Bounds of the estimated variance of a gateway's levels, dB².
     package var leastLevelVariance: Float = 2
     package var mostLevelVariance: Float = 100
-    /// For this many seconds after a movement the tag counts as one that moves.
-    package var settleSeconds: Float = 20
-    /// Without labels, a window of a tag that lies still counts half after this many further seconds, and `leastWorth` at least.
-    package var restHalfSeconds: Float = 60
+    /// For this many report intervals after a movement the tag counts as one that moves.
+    package var settleReports: Float = 20
+    /// Without labels, a window of a tag that lies still counts half after this many further report intervals, and `leastWorth` at least.
+    package var restHalfReports: Float = 60
     package var leastWorth: Float = 0.1
     /// Mean time until the next room change of such a tag, as a share of the time since it last moved.
     package var restStayShare: Float = 10

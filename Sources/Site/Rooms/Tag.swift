@@ -78,6 +78,8 @@ struct Tag: Sendable {
     var moved: MonotonicInstant?
     /// Since when its levels deviate from those of its place; nil while they do not.
     var stirred: MonotonicInstant?
+    /// The longest of the latest times between two windows, seconds.
+    var interval: Float = 1
     var isHome = false
     /// Whether a window is open.
     var isPending = false
