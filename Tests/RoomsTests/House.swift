@@ -66,11 +66,12 @@ struct House {
 
     /// - Parameter age: Seconds since the beacon sent the packet.
     mutating func send(
-        from gateway: String, level: Float?, reports: Int64 = 10, age: Double = 0, boot: String = "a"
+        from gateway: String, level: Float?, reports: Int64 = 10, age: Double = 0, boot: String = "a",
+        beacon: BeaconID = House.beacon
     ) {
         sequences[gateway, default: 0] += 1
         let readings = level.map {
-            [Reading(beacon: Self.beacon, count: 1, level: $0, power: -59, age: .seconds(age))]
+            [Reading(beacon: beacon, count: 1, level: $0, power: -59, age: .seconds(age))]
         }
         pass(
             .heard(

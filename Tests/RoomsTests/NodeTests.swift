@@ -8,7 +8,7 @@ import Testing
 
 extension House {
     /// A message of an ESPresense node: no clock, one tag, nothing when it hears nothing.
-    fileprivate mutating func sendAsNode(
+    mutating func sendAsNode(
         _ node: String, level: Float, at time: Double, beacon: BeaconID = House.beacon
     ) {
         wait(until: time)

@@ -97,9 +97,11 @@ extension RoomEngine {
     mutating func senseMovement(of tag: TagIndex, at now: MonotonicInstant) {
         // The longest of the latest intervals: gateways tell of one packet in several windows.
         states[tag].interval = max(1, states[tag].interval * 0.9, min(scratch.vector.elapsed, Self.longestInterval))
+        let interval = reportInterval(of: tag)
+        let signs = movementSigns(of: tag, at: now, interval: interval)
         let isElsewhere =
-            states[tag].moved == nil || scratch.vector.elapsed >= Self.longestPause || isHeardElsewhere(tag, at: now)
-        guard isElsewhere || deviates(tag, at: now) else {
+            states[tag].moved == nil || scratch.vector.elapsed >= Self.longestPause || signs.isHeardElsewhere
+        guard isElsewhere || signs.deviate(tuning) else {
             // It is where it was: the levels deviated by chance, or a person passed. A room that was reported meanwhile is not held.
             if let stirred = states[tag].stirred, let since = states[tag].since, since > stirred {
                 states[tag].moved = now
@@ -109,59 +111,66 @@ extension RoomEngine {
         }
         let stirred = states[tag].stirred ?? now
         states[tag].stirred = stirred
-        guard isElsewhere || now.seconds(since: stirred) >= tuning.stirReports * reportInterval(of: tag) else { return }
+        guard isElsewhere || now.seconds(since: stirred) >= tuning.stirReports * interval else { return }
         states[tag].moved = now
         states[tag].stirred = nil
         for place in states[tag].levels.indices { states[tag].levels[place].course.beginAnew() }
     }
 
-    /// Whether the levels deviate from those of the place where the tag lies by more than chance.
-    private func deviates(_ tag: TagIndex, at now: MonotonicInstant) -> Bool {
+    /// What the levels of all gateways say.
+    private struct MovementSigns {
         /// Of the deviations in standard deviations: their number, sum, and sum of squares.
         var (count, sum, squares): (Float, Float, Float) = (0, 0, 0)
-        for heard in states[tag].levels
-        where heard.course.count >= Self.fewestLevels && now.seconds(since: heard.at) < Self.longestPause {
-            let square = heard.course.squaredDeviation(tuning)
-            count += 1
-            squares += square
-            sum += heard.course.deviation < 0 ? -square.squareRoot() : square.squareRoot()
+        /// Gateways that heard the tag lately.
+        var recent = 0
+        /// A gateway hears it loudly that did not hear it before.
+        var isLoud = false
+        /// A gateway began to hear it.
+        var isNew = false
+        /// A gateway has heard it for long, and still does.
+        var isWhereItLay = false
+        var hadPlace = false
+
+        /// Whether the levels deviate from those of the place where the tag lies by more than chance. What all gateways have in common is a
+        /// body that turns. Of a tag that lies still, the rest is χ² distributed with one degree of freedom less than gateways.
+        func deviate(_ tuning: RoomTuning) -> Bool {
+            guard count > 0 else { return false }
+            return squares - sum * sum / count > quantile(ofFreedom: count - 1, tuning.movementDeviations)
         }
-        // What all gateways have in common is a body that turns. Of a tag that lies still, the rest is χ² distributed with one degree of
-        // freedom less than gateways.
-        let rest = count > 0 ? squares - sum * sum / count : 0
-        return rest > Self.quantile(ofFreedom: max(0, count - 1), tuning.movementDeviations)
+
+        /// Whether a gateway hears the tag that does not where it lay: loudly and for the first time, or while all are silent that heard it
+        /// there. Where more gateways hear the tag than are kept, a new one only takes the place of another.
+        var isHeardElsewhere: Bool { isLoud && recent < Tag.mostLevels || isNew && hadPlace && !isWhereItLay }
     }
 
-    /// Whether a gateway hears the tag that does not where it lay: it hears it loudly and did not before, or it began to hear it, and all
-    /// gateways are silent that heard it there.
-    private func isHeardElsewhere(_ tag: TagIndex, at now: MonotonicInstant) -> Bool {
-        let interval = reportInterval(of: tag)
-        var count = 0
-        var (isLoud, isNew, isWhereItLay, hadPlace) = (false, false, false, false)
+    @inline(__always)
+    private func movementSigns(of tag: TagIndex, at now: MonotonicInstant, interval: Float) -> MovementSigns {
+        var signs = MovementSigns()
         for heard in states[tag].levels {
             let silence = now.seconds(since: heard.at)
             guard silence < Self.longestPause else { continue }
-            count += 1
+            signs.recent += 1
+            if heard.course.count >= Self.fewestLevels {
+                let square = heard.course.squaredDeviation(tuning)
+                signs.count += 1
+                signs.squares += square
+                signs.sum += heard.course.deviation < 0 ? -square.squareRoot() : square.squareRoot()
+            }
             if heard.course.count > Self.mostNewLevels {
-                hadPlace = true
-                if silence <= Self.silentReports * interval { isWhereItLay = true }
+                signs.hadPlace = true
+                if silence <= Self.silentReports * interval { signs.isWhereItLay = true }
             } else if silence <= interval {
-                isNew = true
-                if heard.course.count == 1, heard.level > tuning.missLevel + tuning.appearanceHeight { isLoud = true }
+                signs.isNew = true
+                let isLoud = heard.level > tuning.missLevel + tuning.appearanceHeight
+                if heard.course.count == 1, isLoud { signs.isLoud = true }
             }
         }
-        // Where more gateways hear the tag than are kept, a new one only takes the place of another.
-        return isLoud && count < Tag.mostLevels || isNew && hadPlace && !isWhereItLay
+        return signs
     }
 
     /// Seconds between two packets, or between two messages of a node.
     private func reportInterval(of tag: TagIndex) -> Float {
         scratch.vector.isHeardByGateway ? states[tag].interval : tuning.nodeReportSeconds
-    }
-
-    /// What a χ² distributed number exceeds as rarely as a normal one exceeds `deviations` (Cornish and Fisher's expansion).
-    private static func quantile(ofFreedom freedom: Float, _ deviations: Float) -> Float {
-        freedom + deviations * (2 * freedom).squareRoot() + (deviations * deviations - 1) * 2 / 3
     }
 
     /// Report intervals since the tag last moved, of those after the first ones; 0 while it seems to move.
@@ -192,4 +201,9 @@ extension RoomEngine {
             states[tag].stirred = nil
         }
     }
+}
+
+/// What a χ² distributed number exceeds as rarely as a normal one exceeds `deviations` (Cornish and Fisher's expansion).
+private func quantile(ofFreedom freedom: Float, _ deviations: Float) -> Float {
+    freedom + deviations * (2 * freedom).squareRoot() + (deviations * deviations - 1) * 2 / 3
 }
