@@ -127,9 +127,10 @@ extension RoomEngine {
         var isLoud = false
         /// A gateway began to hear it.
         var isNew = false
-        /// A gateway has heard it for long, and still does.
-        var isWhereItLay = false
+        /// A gateway has heard it for long.
         var hadPlace = false
+        /// Such a gateway still does.
+        var isWhereItLay = false
 
         /// Whether the levels deviate from those of the place where the tag lies by more than chance. What all gateways have in common is a
         /// body that turns. Of a tag that lies still, the rest is χ² distributed with one degree of freedom less than gateways.

@@ -380,7 +380,9 @@ extension RoomEngine {
     /// and things have no typical length. A tag that lies still is the more likely to, and one that just moved is not.
     @inline(__always)
     private func meanStay(of tag: TagIndex, at now: MonotonicInstant) -> Float {
-        guard restReports(of: tag, at: now) > 0, let stay = secondsInRoom(of: tag, at: now) else { return tuning.staySeconds }
+        guard restReports(of: tag, at: now) > 0, let stay = secondsInRoom(of: tag, at: now) else {
+            return tuning.staySeconds
+        }
         return min(
             tuning.longestStaySeconds,
             max(tuning.staySeconds, stay * tuning.stayShare, restSeconds(of: tag, at: now) * tuning.restStayShare))
