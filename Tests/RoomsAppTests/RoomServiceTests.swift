@@ -57,7 +57,7 @@ import Testing
         #expect(!fixture.reportedRooms.dropFirst().contains("none"))
     }
 
-    /// Seconds until a tag is away of which its ESPresense node says no more, after the machine was suspended for a time.
+    /// Seconds until a tag is away that its ESPresense node no longer reports. The machine is suspended first.
     private func departure(after suspended: Duration) throws -> Int? {
         let directory = try TemporaryDirectory()
         defer { withExtendedLifetime(directory) {} }

@@ -19,7 +19,7 @@ import Testing
     @Test func `A FIFO without a writer is refused at once`() throws {
         let path = directory.file("fifo")
         mkfifo(path, 0o600)
-        // Who waits for a writer gets one after a quarter of a minute, which first makes a file.
+        // A program that waits for a writer gets one after 15 s. The writer makes a file first.
         let mark = directory.file("writer")
         let writer = try ChildProcess("sh", ["-c", "sleep 15; : > '\(mark)'; : > '\(path)'"], output: "/dev/null")
         defer { withExtendedLifetime(writer) {} }

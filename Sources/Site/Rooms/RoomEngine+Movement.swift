@@ -78,6 +78,14 @@ extension HeardLevel {
     }
 }
 
+extension Tag {
+    /// The tag counts as one that moves.
+    mutating func forgetRest() {
+        moved = nil
+        stirred = nil
+    }
+}
+
 /// Whether a tag moves.
 ///
 /// Rooms change because tags move, and then the levels of several gateways change within seconds, each in its own way. A tag that lies
@@ -197,10 +205,7 @@ extension RoomEngine {
 
     /// What is known of the place of these tags is wrong now: a gateway stands elsewhere, or a room was forgotten.
     mutating func forgetRest(ofTagsWhere isConcerned: (Tag) -> Bool) {
-        for tag in states.indices where isConcerned(states[tag]) {
-            states[tag].moved = nil
-            states[tag].stirred = nil
-        }
+        for tag in states.indices where isConcerned(states[tag]) { states[tag].forgetRest() }
     }
 }
 

@@ -287,8 +287,7 @@ package struct RoomEngine: Sendable {
             states[tag].belief = []
             states[tag].levels = []
             states[tag].judged = nil
-            states[tag].moved = nil
-            states[tag].stirred = nil
+            states[tag].forgetRest()
         }
         decide(tag, from: from, confidence: isHome ? 0 : 1, &effects)
     }
