@@ -198,9 +198,9 @@ extension RoomEngine {
     /// How much a window of a tag counts that lies still, 0 … 1: the levels of its place are known, and more of them say little new.
     /// The packets of a slow beacon are fewer, so it takes longer. After training each window counts.
     @inline(__always)
-    func worth(of tag: TagIndex, at now: MonotonicInstant) -> Float {
+    func worth(atRestFor reports: Float) -> Float {
         let least = tuning.leastWorth + (1 - tuning.leastWorth) * scratch.labelledShare
-        return least + (1 - least) * tuning.restHalfReports / (tuning.restHalfReports + restReports(of: tag, at: now))
+        return least + (1 - least) * tuning.restHalfReports / (tuning.restHalfReports + reports)
     }
 
     /// What is known of the place of these tags is wrong now: a gateway stands elsewhere, or a room was forgotten.

@@ -327,10 +327,11 @@ extension RoomEngine {
     /// Updates the belief with the evidence. Tags change their rooms now and then.
     private mutating func believe(_ tag: TagIndex, at now: MonotonicInstant, elapsed: Float) {
         let count = Float(scratch.rooms.count)
-        let moved = 1 - FixedMath.exp(-elapsed / meanStay(of: tag, at: now))
+        let rest = restReports(of: tag, at: now)
+        let moved = 1 - FixedMath.exp(-elapsed / meanStay(of: tag, atRestFor: rest, at: now))
         let packets = Float(scratch.vector.packets)
         let weight =
-            worth(of: tag, at: now) * countedSeconds(of: tag, at: now, elapsed: elapsed) * packets
+            worth(atRestFor: rest) * countedSeconds(of: tag, at: now, elapsed: elapsed) * packets
             / (packets + tuning.packetDoubt)
         let best = scratch.evidence.max() ?? 0
         let reported = states[tag].room.flatMap { scratch.rooms.firstIndex(of: $0) }.map { scratch.evidence[$0] }
@@ -379,8 +380,8 @@ extension RoomEngine {
     /// Mean seconds until a tag changes its room. A tag that has been in one room for long is likely to stay: stays of people
     /// and things have no typical length. A tag that lies still is the more likely to, and one that just moved is not.
     @inline(__always)
-    private func meanStay(of tag: TagIndex, at now: MonotonicInstant) -> Float {
-        guard restReports(of: tag, at: now) > 0, let stay = secondsInRoom(of: tag, at: now) else {
+    private func meanStay(of tag: TagIndex, atRestFor reports: Float, at now: MonotonicInstant) -> Float {
+        guard reports > 0, let stay = secondsInRoom(of: tag, at: now) else {
             return tuning.staySeconds
         }
         return min(
