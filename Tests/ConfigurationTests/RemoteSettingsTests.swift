@@ -1,8 +1,9 @@
 import Base
-import Configuration
 import JSON
 import OwnTracks
 import Testing
+
+@testable import Configuration
 
 @Suite struct RemoteSettingsRules {
     private func apply(_ changes: String, to current: String = "{}") throws -> RemoteSettings {
@@ -26,7 +27,7 @@ import Testing
         #expect(settings.configuration.broker.port == 1883)
     }
 
-    @Test("What is local is refused, whole, and named", arguments: RemoteSettings.localMembers.sorted())
+    @Test("What is local is refused, whole, and named", arguments: Setting.localNames.sorted())
     func local(name: String) {
         let path = name.split(separator: ".")
         let change = path.count == 1 ? "\(name): 'new'" : "\(path[0]): {\(path[1]): 'new'}"

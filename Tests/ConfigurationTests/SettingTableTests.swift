@@ -155,7 +155,7 @@ import Testing
         let isLocal =
             row.value.contains("listen:") || row.name.hasSuffix("File") || row.name == "scanner"
             || row.secrets != nil && !Self.remoteSecrets.contains(row.name)
-        #expect(!isLocal || RemoteSettings.localMembers.contains(change.name))
+        #expect(!isLocal || Setting.localNames.contains(change.name))
     }
 
     static let mistakes: [(rooms: String, member: String, words: String)] = [

@@ -13,14 +13,6 @@ package struct RemoteSettings: Hashable, Sendable {
     /// every start, they would bring back what has been removed since.
     package let waypoints: WaypointsReading?
 
-    /// Members that `setConfiguration` must not change: the radios, files and ports on this computer, trusted
-    /// authorities and keys. A member of `rooms` has its path.
-    package static let localMembers: Set<String> = [
-        "scanner", "adapter", "http", "tls", "caFile", "clientCertificateFile", "clientKeyFile", "passwordFile",
-        "encryptionKey", "encryptionKeyFile", "remoteConfiguration", "remoteConfigurationTrial", "rooms.http",
-        "rooms.encryptionKey", "rooms.encryptionKeyFile", "rooms.plainState",
-    ]
-
     /// Puts the members of `changes` over those of `current`. null removes a member, so that its default applies again.
     /// Other members stay.
     ///
@@ -38,7 +30,7 @@ package struct RemoteSettings: Hashable, Sendable {
         var problems: [ConfigurationProblem] = []
         for (name, value) in changed.sorted(by: { $0.key < $1.key }) where name != "waypoints" {
             if name.hasPrefix("_"), name != "_type" { continue }
-            let changedLocally = Self.localMembers.filter { path in
+            let changedLocally = Setting.localNames.filter { path in
                 if path == name { return !Self.isSame(value, before[name]) }
                 // Inside an object, null is no absence: `rooms: {http: null}` takes the page away.
                 return Self.member(path, of: name, value) != Self.member(path, of: name, before[name])
@@ -46,7 +38,7 @@ package struct RemoteSettings: Hashable, Sendable {
             problems += changedLocally.sorted().map {
                 ConfigurationProblem(member: $0, reason: "it cannot be set remotely; change the file")
             }
-            if Self.localMembers.contains(name) || !changedLocally.isEmpty { continue }
+            if Setting.localNames.contains(name) || !changedLocally.isEmpty { continue }
             if name == "trackers", value != before[name], Self.holdsKeys(value) || Self.holdsKeys(before[name]) {
                 let reason = "trackers with keys cannot be set remotely; change the file"
                 problems.append(ConfigurationProblem(member: name, reason: reason))

@@ -22,7 +22,7 @@ package struct CommandRule: Hashable, Sendable {
     /// The cost does not depend on the number of regions.
     var isCheap = false
     /// `cmd` alone is not enough: `remoteConfiguration` must be on too.
-    var needsRemoteConfiguration = false
+    package var needsRemoteConfiguration = false
 
     package func delivery(to service: CommandService) -> Delivery {
         switch service {

@@ -5,40 +5,56 @@ extension Setting {
     /// `ConfigurationReader` reads the settings that depend on others: the address, TLS and the login.
     static let broker: [Setting] = [
         setting(
-            "mode", .both(.reconnect), "0", "0: an MQTT broker. 3: each message is posted to url over HTTP instead."
+            "mode", .both(.reconnect), "0",
+            """
+            0 is an MQTT broker. 3 is HTTP: each message is posted to `url` instead, and commands come with the
+            answers. libcurl must be installed for it. Home Assistant's discovery and the rooms service need MQTT.
+            """
         ) {
             $0.broker.endpoint == nil ? 0 : 3
         },
         example(
             "url", .gateway(.reconnect), "\"https://recorder.lan/pub\"",
-            "For mode 3. The login is username and password, or part of the URL.",
-            "https: means TLS, which uses caFile and the gateway's certificate if they are set."
+            """
+            For `mode` 3. The login is `username` and `password`, or part of the URL. https: means TLS, which uses
+            `caFile` and the gateway's certificate if they are set.
+            """
         ) { .text($0.broker.endpoint?.shown) }
         .secrets { [$0.broker.endpoint?.login?.password] },
         setting(
             "host", .both(.reconnect), "\"localhost\"",
-            "Name or address of the MQTT broker, or a list: the nodes of a cluster."
+            """
+            Name or address of the MQTT broker, or a list of them: the nodes of a cluster. A broker that does not
+            accept a connection, or loses it within ten seconds, is followed by the next one of the list.
+            """
         ) {
             let hosts = $0.broker.hosts.map { JSONValue.string($0) }
             return hosts.count == 1 ? hosts[0] : .array(hosts)
         },
         setting(
             "port", .both(.reconnect), "1883",
-            "1883, or 8883 with tls. 0 is offline: everything works and is kept in the",
-            "history, but nothing is sent."
+            """
+            1883, or 8883 with `tls`. 0 is offline: everything works and is kept in the history, but nothing is sent.
+            """
         ) { .integer(Int64($0.broker.port)) }
         .own { $0.broker.port == ($0.broker.tls ? 8883 : 1883) ? .null : .integer(Int64($0.broker.port)) },
-        flag("tls", .both(.reconnect), \.broker.tls, "Encrypt the connection and check the broker's certificate."),
+        flag(
+            "tls", .both(.reconnect), \.broker.tls,
+            "Encrypt the connection and check the broker's certificate."),
         text(
             "caFile", .both(.reconnect), \.broker.caFile, example: "\"/etc/ibeacon-gateway/ca.pem\"",
-            "The broker's own CA. Without it, the system's are used. The service cannot read",
-            "this file, or the next two, in a home directory."),
+            """
+            The broker's own certificate authority, PEM. Without it the system's are used. What replaces the file
+            counts from the next connection on. The service cannot read this file, `clientCertificateFile` or
+            `clientKeyFile` in a home directory.
+            """),
         text(
             "clientCertificateFile", .both(.reconnect), \.broker.clientCertificateFile,
             example: "\"/etc/ibeacon-gateway/client.pem\"",
-            "A certificate of the gateway, with its key."),
+            "A certificate of the gateway, PEM. It needs `clientKeyFile`."),
         text(
-            "clientKeyFile", .both(.reconnect), \.broker.clientKeyFile, example: "\"/etc/ibeacon-gateway/client.key\""),
+            "clientKeyFile", .both(.reconnect), \.broker.clientKeyFile, example: "\"/etc/ibeacon-gateway/client.key\"",
+            "The key of `clientCertificateFile`, PEM."),
         // Part of the topics of tags, which the rooms service keeps.
         identity(
             "username", SettingEffects(gateway: .reconnect, rooms: .restart), "\"jane\"",
@@ -58,10 +74,19 @@ extension Setting {
             if isDerived { new.broker.clientID = new.trackers[0].derivedClientID }
         },
         example(
-            "password", .both(.reconnect), "\"…\"", "Better in a file that only the service can read: passwordFile."
+            "password", .both(.reconnect), "\"…\"",
+            """
+            The password at the broker. Better in a file that only the service can read: `passwordFile`.
+            """
         ) { $0.broker.passwordFile == nil ? .text($0.broker.password?.description) : .null }
         .secrets { [$0.broker.passwordFile == nil ? $0.broker.password : nil] },
-        example("passwordFile", .both(.reconnect), "\"/etc/ibeacon-gateway/password\"") {
+        example(
+            "passwordFile", .both(.reconnect), "\"/etc/ibeacon-gateway/password\"",
+            """
+            A file whose first line is the password. Without it and `password`: the systemd credential
+            `ibeacon-gateway.password`.
+            """
+        ) {
             .text($0.broker.passwordFile)
         }
         .secrets { [$0.broker.passwordFile == nil ? nil : $0.broker.password] },
@@ -71,7 +96,8 @@ extension Setting {
         ) { .string($0.broker.clientID) }
         .own { $0.hasDerivedClientID ? .null : .string($0.broker.clientID) },
         setting(
-            "keepalive", .both(.reconnect), "60", "Seconds, 5 to 65535.",
+            "keepalive", .both(.reconnect), "60",
+            "Seconds, 5 to 65535.",
             read: { reader, configuration in
                 // libmosquitto accepts no shorter time.
                 guard let seconds = reader.whole("keepalive", 5...65_535, ", in seconds") else { return }
@@ -92,14 +118,20 @@ extension Setting {
             },
             shown: { .integer(Int64($0.broker.protocolLevel.rawValue)) }),
         setting(
-            "pubQos", .gateway(.reconnect), "1", "0, 1 or 2, for OwnTracks' messages and the states of regions.",
-            "1 is recommended: with 2 a message can be lost if the service restarts.",
+            "pubQos", .gateway(.reconnect), "1",
+            """
+            0, 1 or 2, for OwnTracks' messages and the states of regions. Readings for a rooms service have QoS 0, and
+            messages for Home Assistant QoS 1. 1 is recommended: with 2 a message can be lost if the service restarts
+            at the wrong moment.
+            """,
             read: { reader, configuration in
                 guard let number = reader.whole("pubQos", 0...2), let qos = QoS(rawValue: UInt8(number)) else { return }
                 configuration.broker.qos = qos
             },
             shown: { .integer(Int64($0.broker.qos.rawValue)) }),
-        flag("pubRetain", .gateway(.live), \.broker.retainsLocations, "Locations are retained. Transitions never are."),
+        flag(
+            "pubRetain", .gateway(.live), \.broker.retainsLocations,
+            "Locations are retained. Transitions never are."),
         flag(
             "publishWaypoints", .gateway(.live), \.broker.publishesWaypoints,
             "Publish a region on /waypoint when it changes. Home Assistant makes zones of them."),

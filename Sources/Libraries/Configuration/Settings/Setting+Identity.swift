@@ -12,39 +12,58 @@ extension Setting {
         ) { tracker, _ in .string(tracker.trackerID) }
         .own { $0.trackers[0].hasDerivedID ? .null : .string($0.trackers[0].trackerID) },
         identity(
-            "deviceId", .both(.reconnect), "\"kitchen\"", "%d in the topic. Without it: the name of this computer."
+            "deviceId", .both(.reconnect), "\"kitchen\"",
+            "%d in the topic. Without it: the name of this computer."
         ) { tracker, _ in .string(tracker.deviceID) },
         identity(
             "name", .gateway(.live), "\"Anna\"",
-            "What Home Assistant calls it: sensor.anna_kitchen_rssi. Without it: user and device."
+            """
+            What Home Assistant calls the tracker, 1 to \(TrackerReader.longestName) characters with a letter or
+            digit: `"Anna"` gives `sensor.anna_kitchen_rssi`. Without it: user and device.
+            """
         ) { tracker, _ in .text(tracker.name) },
         identity(
             "pubTopicBase", .gateway(.reconnect), "\"owntracks/%u/%d\"", isDefault: true,
-            "%u is the user (or \"user\"), %d the device. Commands are read from …/cmd."
+            """
+            %u is the user (or "user"), %d the device. Commands are read from this topic with /cmd behind it.
+            """
         ) { tracker, _ in .string(tracker.topics.base) }
         .own { $0.trackers[0].hasDerivedTopics ? .null : .string($0.trackers[0].topics.base) },
         identity(
             "encryptionKey", .gateway(.live), "\"…\"",
-            "Encrypts what is sent as OwnTracks does; at most 32 bytes. With it, plain commands",
-            "are refused. Better in a file that only the service can read: encryptionKeyFile."
+            """
+            Encrypts messages as OwnTracks does; at most 32 bytes. With it, plain commands are refused. Better in a
+            file that only the service can read: `encryptionKeyFile`.
+            """
         ) { tracker, _ in
             // "" and not null, which would take the key of the top level.
             .string(tracker.encryptionKeyFile == nil ? tracker.encryptionKey?.description ?? "" : "")
         }
         .secrets { [$0.trackers[0].encryptionKeyFile == nil ? $0.trackers[0].encryptionKey : nil] },
-        identity("encryptionKeyFile", .gateway(.live), "\"/etc/ibeacon-gateway/key\"") { tracker, _ in
+        identity(
+            "encryptionKeyFile", .gateway(.live), "\"/etc/ibeacon-gateway/key\"",
+            """
+            A file whose first line is the key. Without it and `encryptionKey`: the systemd credential
+            `ibeacon-gateway.encryptionKey`.
+            """
+        ) { tracker, _ in
             .text(tracker.encryptionKeyFile)
         }
         .secrets { [$0.trackers[0].encryptionKeyFile == nil ? nil : $0.trackers[0].encryptionKey] },
         identity(
-            "waypoints", .gateway(.live), "[]", isDefault: true, "Regions, merged by rid at every start and reload:",
-            "{_type: \"waypoint\", rid: \"keys\", desc: \"Keys:UUID:1:2\", tst: 1700000000}"
+            "waypoints", .gateway(.live), "[]", isDefault: true,
+            """
+            Regions, merged by rid at every start and reload, such as `{_type: "waypoint", rid: "keys", desc:
+            "Keys:UUID:1:2", tst: 1700000000}`.
+            """
         ) { tracker, base in .waypoints(tracker.waypoints.changes, base: base) },
         setting(
             "trackers", .gateway(.live), "[]",
-            "Further identities on the same radio, one for each keyfob or person. Each has tid,",
-            "username, deviceId, name, pubTopicBase, away, encryptionKey and waypoints of its own, and",
-            "takes what it leaves out, but for the name, from here (write waypoints: [] for none)."
+            """
+            Further identities on the same radio, one for each keyfob or person. Each has \(list(identityNames)) of
+            its own, and takes what it leaves out, but for `name`, from the top level (write `waypoints: []` for
+            none). Over HTTP (`mode` 3) a change needs a new connection.
+            """
         ) { configuration in
             .array(configuration.trackers.dropFirst().map { .object($0.shown(base: configuration.numberBase)) })
         }
@@ -58,7 +77,7 @@ extension Setting {
         },
         example(
             "card", .gateway(.live), "{name: \"Kitchen\"}",
-            "A name and a face (base64 of a picture), published on …/info.",
+            "A name and a face (base64 of a picture), published on /info.",
             read: { $1.card = $0.card() },
             shown: { $0.card.map { ["name": .text($0.name), "face": .text($0.face)] } ?? .null }),
     ]

@@ -8,20 +8,28 @@ extension Setting {
     static let listening: [Setting] = [
         setting(
             "scanner", .gateway(.restart), "\"auto\"",
-            "The way to Bluetooth: \"auto\", \"mgmt\", \"hci\" or \"bluez\"; or a recording,",
-            "{capture: \"FILE\", speed: 1}, played once in real time.",
+            """
+            The way to Bluetooth: "auto", "mgmt", "hci" or "bluez"; or a recording, `{capture: "FILE", speed: 1}`,
+            played once in real time, or `speed` times as fast.
+            """,
             read: { if let scanner = $0.scanner() { $1.scanner = scanner } }, shown: { $0.scanner.json }
         ).keep(\.scanner),
         setting(
             "adapter", .gateway(.restart), "\"all\"",
-            "An adapter such as \"hci0\" or \"00:11:22:33:44:55\", or an array of these.",
+            """
+            An adapter such as "hci0" or "00:11:22:33:44:55", or an array of these.
+            """,
             read: { if let adapters = $0.adapters() { $1.adapters = adapters } },
             shown: { $0.adapters.isEmpty ? "all" : .array($0.adapters.map { .string($0.description) }) }
         ).keep(\.adapters),
         setting(
             "scanDuty", .gateway(.live), "\"auto\"",
-            "The share of the time in which the radio listens, 0.05 to 1; \"auto\" is 1. A smaller share",
-            "leaves the antenna to the Wi-Fi that shares it, and leaves come later. Not with \"bluez\".",
+            """
+            The share of the time in which the radio listens, from 0.05 to 1. A smaller share leaves the antenna to
+            the Wi-Fi that shares it, as on the boards of the Raspberry Pi, and leaves come later. "auto" is 1 at
+            present. With "bluez" as `scanner` it has no effect; `ibeacon-gateway doctor` and `ibeacon-gateway status`
+            say so.
+            """,
             read: { reader, configuration in
                 let share: Double?? = reader.read("scanDuty", "a number from 0.05 to 1, or 'auto'") { value in
                     if value == "auto" { return .some(nil) }
@@ -32,12 +40,18 @@ extension Setting {
             shown: { $0.scanDuty.map { .plain($0) } ?? "auto" }),
         example(
             "battery", .gateway(.live), "{uuid: \"CA271EAE-5FA8-4E80-8F08-2A302A95A959\", minorMask: \"0x00FF\"}",
-            "Tags that send their battery in major or minor: these bits are their battery (per cent), and",
-            "are 0 in everything that is decided and shown. Without uuid: all beacons. Or an array of these.",
+            """
+            Tags that send their battery in bits of major or minor: `{uuid: "UUID", majorMask: "0xFF00", minorMask:
+            "0x00FF"}`, or an array of these. The bits are 0 in everything that is decided and shown, regions
+            included. If they are side by side they are the battery in per cent; fewer than seven bits are a share of
+            their largest number. Without `uuid` it holds for all beacons that no other mask means.
+            """,
             read: { $1.batteryMasks = $0.batteryMasks() }, shown: { $0.batteryMasks.json }),
         setting(
             "majorMinorBase", .both(.live), "\"auto\"",
-            "How numbers in descriptions are read: \"decimal\", \"hex\", or by their look."
+            """
+            How numbers in descriptions are read: "decimal", "hex", or with "auto" by their look.
+            """
         ) { .string($0.numberBase.rawValue) },
     ]
 }

@@ -7,25 +7,38 @@ extension Setting {
     static let services: [Setting] = [
         flag(
             "cmd", .both(.live), \.obeysCommands,
-            "Commands are obeyed: setWaypoints, clearWaypoints, waypoints, reportLocation, status, dump."),
+            """
+            Commands are obeyed. The gateway knows \(commands(of: .gateway)). The rooms service knows
+            \(commands(of: .rooms)).
+            """),
         flag(
             "remoteConfiguration", .gateway(.live), \.allowsRemoteConfiguration,
-            "setConfiguration too (never scanner, file paths, TLS or keys)."),
+            """
+            The command `setConfiguration` is obeyed, too. It cannot change \(list(rows.map(\.name).filter(localNames.contains))), nor `trackers` and
+            `rooms` with keys.
+            """),
         seconds(
             "remoteConfigurationTrial", .gateway(.live), \.remoteTrial, in: 0.1...3600,
-            "Seconds for which remote settings are tried: if the broker cannot be reached with",
-            "them, the old ones come back."),
-        flag("ranging", .gateway(.live), \.ranging, "Publish how far each beacon is, on …/beacon."),
+            """
+            Seconds for which remote settings are tried. If the broker cannot be reached with them, the old ones come
+            back.
+            """),
+        flag(
+            "ranging", .gateway(.live), \.ranging,
+            "Publish how far each beacon is, on /beacon."),
         seconds(
             "rangingInterval", .gateway(.live), \.rangingInterval, in: 0.1...86_400,
             "Seconds, at least, between two such messages of one beacon."),
         flag(
             "reannounce", .gateway(.live), \.reannounces,
-            "Send the enter of every occupied region again after Home Assistant has",
-            "started, or after a broker has forgotten the session."),
+            """
+            Send the enter of every occupied region again after Home Assistant has started, or after a broker has
+            forgotten the session.
+            """),
         setting(
             "homeAssistant", SettingEffects(gateway: .live, rooms: .restart),
-            "{discovery: false, prefix: \"homeassistant\"}", "Let Home Assistant find the regions by itself.",
+            "{discovery: false, prefix: \"homeassistant\"}",
+            "Let Home Assistant find the regions by itself.",
             read: { $0.read(&$1.homeAssistant) },
             shown: {
                 ["discovery": .bool($0.homeAssistant.discovery), "prefix": .string($0.homeAssistant.prefix)]
@@ -33,42 +46,64 @@ extension Setting {
         ).keep(\.homeAssistant),
         object(
             "rooms", members: rooms,
-            "Where a rooms service runs, what this gateway hears of the tags of the site is published",
-            "for it; null is never.",
+            """
+            Where a rooms service runs, what this gateway hears of the tags of the site is published for it; null is
+            never. Without a list of tags at the broker nothing is published. An object of the members
+            below. A change from or to null needs what changes of its members need.
+            """,
             read: { reader, configuration in
                 reader.read(&configuration.rooms, base: configuration.numberBase)
             },
             isOn: { $0.rooms != nil }),
         setting(
-            "http", .gateway(.restart), "{listen: \"127.0.0.1:8080\"}", "Status page and /metrics; null is off.",
+            "http", .gateway(.restart), "{listen: \"127.0.0.1:8080\"}",
+            "Where the status page and /metrics are served; null is off.",
             read: { $1.statusPage = $0.statusPage(standard: .gateway) }, shown: { shown(page: $0.statusPage) }
         ).keep(\.statusPage),
         setting(
             "days", .both(.live), "30",
-            "Days of history (transitions, locations); 0 keeps none, -1 sets no limit by days.",
+            """
+            Days for which transitions and locations are kept; 0 keeps none, -1 sets no limit by days.
+            """,
             read: { if let days = $0.historyDays() { $1.historyDays = days } },
             shown: { .integer(Int64($0.historyDays)) }),
     ]
+
+    /// The commands that a service obeys if `cmd` is set.
+    private static func commands(of service: CommandService) -> String {
+        CommandAction.allCases.filter { action in
+            action.rule.delivery(to: service) != .unsupported && !action.rule.needsRemoteConfiguration
+        }.map(\.rawValue).joined(separator: ", ")
+    }
 
     /// The members of `rooms`.
     static let rooms: [Setting] = [
         setting(
             "rooms.site", SettingEffects(gateway: .live, rooms: .restart), "\"home\"",
-            "The name of the site in topics: letters, digits, _ and -."
+            "The name of the site in topics, 1 to 64 of the characters A-Z, a-z, 0-9, _ and -."
         ) { .text($0.rooms?.site) }
         .keep(inRooms: \.site),
         example(
             "rooms.instance", .rooms(.restart), "\"attic\"",
-            "The name of this rooms service among those of the site. Without it: that of this computer."
+            """
+            The name of this rooms service among those of the site, of the characters that `rooms.site` may have.
+            Without it: the name of this computer.
+            """
         ) { .text($0.rooms?.instance) }
         .keep(inRooms: \.instance),
         example(
             "rooms.tags", .rooms(.live), "[\"Jane:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7\"]",
-            "For the rooms service: tags, as waypoints or as their descriptions alone."
+            """
+            For the rooms service: tags, a list as `waypoints` is one, or of descriptions alone. `leaveAfter`,
+            `enterRSSI` and `leaveRSSI` of a tag have no effect.
+            """
         ) { .waypoints($0.rooms?.tags ?? [], base: $0.numberBase) },
         example(
             "rooms.gateways", .rooms(.restart), "{kitchen: \"Kitchen\"}",
-            "For the rooms service: the rooms of gateways and ESPresense nodes, by their names."
+            """
+            For the rooms service: the rooms of gateways and of ESPresense nodes by their names. The name of a gateway
+            is its `deviceId`.
+            """
         ) {
             .object(
                 Dictionary(($0.rooms?.gateways ?? []).map { ($0.gateway, .string($0.room)) }) { first, _ in first })
@@ -76,37 +111,57 @@ extension Setting {
         .keep(inRooms: \.gateways),
         setting(
             "rooms.espresense", .gateway(.reconnect), "false",
-            "Publish the tags as an ESPresense node does, too."
+            """
+            The gateway publishes the tags as an ESPresense node does, too, for Home Assistant's mqtt_room and
+            ESPresense-companion.
+            """
         ) { .bool($0.rooms?.actsAsESPresenseNode ?? false) },
         setting(
             "rooms.publishAsEspresense", .rooms(.restart), "false",
-            "For the rooms service: publish the room of each tag as ESPresense nodes would, one in each room."
+            """
+            For the rooms service: publish the room of each tag as ESPresense nodes would, one in each room, for
+            programs that read them. The tag is half a metre from the node of its room. Together with
+            `rooms.espresense` this is a mistake.
+            """
         ) { .bool($0.rooms?.publishesVirtualNodes ?? false) }
         .keep(inRooms: \.publishesVirtualNodes),
         example(
             "rooms.encryptionKey", SettingEffects(gateway: .reconnect, rooms: .restart), "\"…\"",
-            "The key of the site, the same on all its machines. Better in a file: encryptionKeyFile."
+            """
+            The key of the site, at most 32 bytes, the same on all its gateways and services. With it, all that is
+            published below ibeacon-rooms/SITE is encrypted as OwnTracks does, and what is not is refused. Better in a
+            file that only the service can read: `rooms.encryptionKeyFile`.
+            """
         ) { $0.rooms?.encryptionKeyFile == nil ? .text($0.rooms?.encryptionKey?.description) : .null }
         .secrets { [$0.rooms?.encryptionKeyFile == nil ? $0.rooms?.encryptionKey : nil] }
         .keep { keepSiteKey(of: $0, in: &$1) },
         example(
             "rooms.encryptionKeyFile", SettingEffects(gateway: .reconnect, rooms: .restart),
-            "\"/etc/ibeacon-gateway/site-key\""
+            "\"/etc/ibeacon-gateway/site-key\"",
+            """
+            A file whose first line is the key. Without it and `rooms.encryptionKey`: the systemd credential
+            `ibeacon-gateway.rooms.encryptionKey`.
+            """
         ) { .text($0.rooms?.encryptionKeyFile) }
         .secrets { [$0.rooms?.encryptionKeyFile == nil ? nil : $0.rooms?.encryptionKey] }
         .keep { keepSiteKey(of: $0, in: &$1) },
         setting(
             "rooms.plainState", SettingEffects(gateway: .reconnect, rooms: .restart), "false",
-            "With a key: do not encrypt the states of tags, rooms, gateways and services."
+            """
+            With a key: the states of tags, rooms, gateways and services are not encrypted, and ESPresense nodes are
+            heard. Without it, discovery, `rooms.espresense` and `rooms.publishAsEspresense` are a mistake beside a
+            key.
+            """
         ) { .bool($0.rooms?.publishesPlainState ?? false) }
         .keep(inRooms: \.publishesPlainState),
         setting(
             "rooms.http", .rooms(.restart), "{listen: \"127.0.0.1:8081\"}",
-            "The page of the rooms service and its /metrics; null is off."
+            "Where the page of the rooms service and its /metrics are served; null is off."
         ) { shown(page: $0.rooms?.statusPage) }
         .keep(inRooms: \.statusPage),
         example(
-            "rooms.days", .rooms(.live), "90", "Days of the history of rooms. Without it: days."
+            "rooms.days", .rooms(.live), "90",
+            "Days for which the rooms service keeps its history, as `days`, which is its default."
         ) { $0.rooms?.historyDays.map { .integer(Int64($0)) } ?? .null },
     ]
 

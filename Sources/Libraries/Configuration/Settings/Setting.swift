@@ -2,9 +2,10 @@ import Base
 import JSON
 import Regions
 
-/// One setting: its name, the effect of a change, its default, its explanation, how it is read and how it is shown. A
-/// new setting is one row of the table below (`sections`) and one property of `Configuration`.
+/// One setting: its name, the effect of a change, its default, its words, how it is read and how it is shown. A new
+/// setting is one row of the table below (`sections`) and one property of `Configuration`.
 struct Setting: Sendable {
+    typealias Words = @Sendable () -> String
     typealias Shown = @Sendable (Configuration) -> JSONValue
     typealias ShownOfTracker = @Sendable (TrackerConfiguration, NumberBase) -> JSONValue
     typealias Read = @Sendable (inout MemberReader, inout Configuration) -> Void
@@ -18,8 +19,10 @@ struct Setting: Sendable {
     let value: String
     /// Whether writing `value` changes nothing. Otherwise `value` is an example.
     let isDefault: Bool
-    /// The text for the user, line by line.
-    let explanation: [String]
+    /// The text for the user: what `config default` and the manual page say of the setting. What is in backticks is the
+    /// name of a setting (a member of `rooms` with its path), a command, or to be typed as it stands. A full stop and a
+    /// space end a sentence. Line breaks mean nothing. A closure, because the words of a row can name other rows.
+    let words: Words
     /// Sets the property if the member is there and valid; otherwise, the default stays. Nil for a setting that
     /// `ConfigurationReader` or `TrackerReader` reads together with others.
     let read: Read?
@@ -37,11 +40,11 @@ struct Setting: Sendable {
     private(set) var keep: (@Sendable (Configuration, inout Configuration) -> Void)?
 
     private init(
-        _ name: String, _ effects: SettingEffects, _ value: String, isDefault: Bool, _ explanation: [String],
+        _ name: String, _ effects: SettingEffects, _ value: String, isDefault: Bool, _ words: @escaping Words,
         read: Read?, shown: @escaping Shown, ofTracker: ShownOfTracker? = nil, members: [Setting] = []
     ) {
         (self.name, self.effects, self.value, self.isDefault) = (name, effects, value, isDefault)
-        (self.explanation, self.read, self.shown, self.members) = (explanation, read, shown, members)
+        (self.words, self.read, self.shown, self.members) = (words, read, shown, members)
         shownOfTracker = ofTracker
     }
 
@@ -60,6 +63,14 @@ struct Setting: Sendable {
     /// One row for each setting. Instead of an object, its settings.
     static let rows = all.flatMap { $0.members.isEmpty ? [$0] : $0.members }
 
+    /// Settings that `setConfiguration` must not change: the radios, files and ports on this computer, trusted
+    /// authorities and keys. A member of `rooms` has its path.
+    static let localNames: Set<String> = [
+        "scanner", "adapter", "http", "tls", "caFile", "clientCertificateFile", "clientKeyFile", "passwordFile",
+        "encryptionKey", "encryptionKeyFile", "remoteConfiguration", "remoteConfigurationTrial", "rooms.http",
+        "rooms.encryptionKey", "rooms.encryptionKeyFile", "rooms.plainState",
+    ]
+
     /// Every name that is accepted at the top level, whether it is in the default file or only a phone's.
     static let names = all.map(\.name) + alsoRead
 
@@ -69,6 +80,14 @@ struct Setting: Sendable {
         "passphrase", "servercer", "tlsCaCrt", "tlsCaCrtPath", "tlsClientCrt", "tlsClientCrtPath",
         "tlsClientCrtPassword",
     ]
+}
+
+extension Setting {
+    /// Names of settings, for words: `a`, `b` and `c`.
+    static func list(_ names: [String]) -> String {
+        let names = names.map { "`\($0)`" }
+        return (names.dropLast(2) + [names.suffix(2).joined(separator: " and ")]).joined(separator: ", ")
+    }
 }
 
 // MARK: What only some rows have
@@ -110,39 +129,41 @@ extension Setting {
 extension Setting {
     /// A setting whose default is that of its property in `Configuration`.
     private static func property(
-        _ name: String, _ effects: SettingEffects, _ explanation: [String], read: @escaping Read,
+        _ name: String, _ effects: SettingEffects, _ words: @escaping Words, read: @escaping Read,
         shown: @escaping Shown
     ) -> Setting {
         let standard = Configuration(broker: Broker(clientID: ""), trackers: [], room: "")
-        return Setting(name, effects, shown(standard).text, isDefault: true, explanation, read: read, shown: shown)
+        return Setting(name, effects, shown(standard).text, isDefault: true, words, read: read, shown: shown)
     }
 
     /// A setting with a default.
     ///
     /// - Parameter value: The default, as it would be written in JSON5.
     static func setting(
-        _ name: String, _ effects: SettingEffects, _ value: String, _ explanation: String..., read: Read? = nil,
+        _ name: String, _ effects: SettingEffects, _ value: String, _ words: @autoclosure @escaping Words,
+        read: Read? = nil,
         shown: @escaping Shown
     ) -> Setting {
-        Setting(name, effects, value, isDefault: true, explanation, read: read, shown: shown)
+        Setting(name, effects, value, isDefault: true, words, read: read, shown: shown)
     }
 
     /// A setting without a default, or with one that depends on other settings.
     ///
     /// - Parameter value: An example, as it would be written in JSON5.
     static func example(
-        _ name: String, _ effects: SettingEffects, _ value: String, _ explanation: String..., read: Read? = nil,
+        _ name: String, _ effects: SettingEffects, _ value: String, _ words: @autoclosure @escaping Words,
+        read: Read? = nil,
         shown: @escaping Shown
     ) -> Setting {
-        Setting(name, effects, value, isDefault: false, explanation, read: read, shown: shown)
+        Setting(name, effects, value, isDefault: false, words, read: read, shown: shown)
     }
 
     /// True or false.
     static func flag(
-        _ name: String, _ effects: SettingEffects, _ path: Path<Bool>, _ explanation: String...
+        _ name: String, _ effects: SettingEffects, _ path: Path<Bool>, _ words: @autoclosure @escaping Words
     ) -> Setting {
         property(
-            name, effects, explanation,
+            name, effects, words,
             read: { reader, configuration in
                 if let flag = reader.flag(name) { configuration[keyPath: path] = flag }
             },
@@ -152,10 +173,10 @@ extension Setting {
     /// Seconds, with fractions down to a millisecond.
     static func seconds(
         _ name: String, _ effects: SettingEffects, _ path: Path<Duration>, in range: ClosedRange<Double>,
-        _ explanation: String...
+        _ words: @autoclosure @escaping Words
     ) -> Setting {
         property(
-            name, effects, explanation,
+            name, effects, words,
             read: { reader, configuration in
                 guard let seconds = reader.number(name, range, ", in seconds") else { return }
                 configuration[keyPath: path] = .milliseconds(Int64((seconds * 1000).rounded()))
@@ -166,10 +187,10 @@ extension Setting {
     /// The longest time between two messages as a whole number of units; 0 sends none.
     static func interval(
         _ name: String, _ effects: SettingEffects, _ path: Path<Duration?>, unit: Duration,
-        named unitName: String, in range: ClosedRange<Int64>, _ explanation: String...
+        named unitName: String, in range: ClosedRange<Int64>, _ words: @autoclosure @escaping Words
     ) -> Setting {
         property(
-            name, effects, explanation,
+            name, effects, words,
             read: { reader, configuration in
                 guard let count = reader.whole(name, range, ", in \(unitName) (0 sends none)") else { return }
                 configuration[keyPath: path] = count == 0 ? nil : unit * count
@@ -180,10 +201,10 @@ extension Setting {
     /// A text without a default.
     static func text(
         _ name: String, _ effects: SettingEffects, _ path: Path<String?>, example value: String,
-        _ explanation: String...
+        _ words: @autoclosure @escaping Words
     ) -> Setting {
         Setting(
-            name, effects, value, isDefault: false, explanation,
+            name, effects, value, isDefault: false, words,
             read: { reader, configuration in configuration[keyPath: path] = reader.text(name) },
             shown: { .text($0[keyPath: path]) })
     }
@@ -191,11 +212,12 @@ extension Setting {
     /// A part of an identity, which `TrackerReader` reads: of the gateway's own at the top level, and of each element of
     /// `trackers`.
     static func identity(
-        _ name: String, _ effects: SettingEffects, _ value: String, isDefault: Bool = false, _ explanation: String...,
+        _ name: String, _ effects: SettingEffects, _ value: String, isDefault: Bool = false,
+        _ words: @autoclosure @escaping Words,
         shown: @escaping ShownOfTracker
     ) -> Setting {
         Setting(
-            name, effects, value, isDefault: isDefault, explanation, read: nil,
+            name, effects, value, isDefault: isDefault, words, read: nil,
             shown: { shown($0.trackers[0], $0.numberBase) }, ofTracker: shown)
     }
 
@@ -203,11 +225,11 @@ extension Setting {
     ///
     /// - Parameter isOn: Whether there is an object; otherwise the value is null.
     static func object(
-        _ name: String, members: [Setting], _ explanation: String..., read: @escaping Read,
+        _ name: String, members: [Setting], _ words: @autoclosure @escaping Words, read: @escaping Read,
         isOn: @escaping @Sendable (Configuration) -> Bool
     ) -> Setting {
         Setting(
-            name, SettingEffects(), "{}", isDefault: true, explanation, read: read,
+            name, SettingEffects(), "{}", isDefault: true, words, read: read,
             shown: { configuration in
                 guard isOn(configuration) else { return .null }
                 return .object(Dictionary(uniqueKeysWithValues: members.map { ($0.member, $0.shown(configuration)) }))

@@ -25,4 +25,22 @@ struct SettingEffects: Hashable, Sendable {
         case .rooms: rooms
         }
     }
+    /// What a change needs, as the default file says it; nil for the usual, which its head explains, and for an object.
+    var words: String? {
+        guard self != .gateway(.live), self != SettingEffects() else { return nil }
+        if let gateway, gateway == rooms { return "\(gateway.words) both services" }
+        return CommandService.allCases.compactMap { service in
+            self[service].map { "\($0.words) the \(service.rawValue)" }
+        }.joined(separator: ", ")
+    }
+}
+
+extension SettingEffect {
+    fileprivate var words: String {
+        switch self {
+        case .live: "at once in"
+        case .reconnect: "new connection of"
+        case .restart: "restart of"
+        }
+    }
 }
