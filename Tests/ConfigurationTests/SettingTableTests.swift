@@ -1,12 +1,11 @@
 import Base
-import Foundation
 import JSON
 import OwnTracks
 import Testing
 
 @testable import Configuration
 
-/// The table of settings: each row is read, shown, taken over by a reload and documented.
+/// The table of settings: each row is read, shown and taken over by a reload. `Scripts/interface` compares the documents.
 @Suite struct SettingTableTests {
     private static let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
     private static let tracker = "deviceId: 'bag'"
@@ -200,40 +199,5 @@ import Testing
     func accuracy() throws {
         #expect(throws: ConfigurationError.self) { try Configuration(parsing: "{acc: 1000001}".utf8, hostName: "pi") }
         #expect(try Configuration(parsing: "{acc: 1000000}".utf8, hostName: "pi").position.accuracy == 1_000_000)
-    }
-
-    // MARK: Documents
-
-    private static func document(_ path: String) throws -> String {
-        let top = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
-        return try String(contentsOf: top.appending(path: path).standardized, encoding: .utf8)
-    }
-
-    @Test("Docs/configuration.md has the table of what a reload takes over")
-    func table() throws {
-        let words = { (effect: SettingEffect?) in
-            switch effect {
-            case .live: "live"
-            case .reconnect: "new connection"
-            case .restart: "restart"
-            case nil: "–"
-            }
-        }
-        let lines = Setting.rows.map { "| `\($0.name)` | \(words($0.effects.gateway)) | \(words($0.effects.rooms)) |" }
-        let table = (["| setting | gateway | rooms service |", "|---|---|---|"] + lines).joined(separator: "\n")
-        #expect(try Self.document("Docs/configuration.md").contains("\n\(table)\n"), "it should have:\n\(table)")
-    }
-
-    @Test("The manual page explains every setting, and names those that need a restart")
-    func manual() throws {
-        let page = try Self.document("Docs/man/ibeacon-gateway.json.5")
-        for row in Setting.all + Setting.rows {
-            #expect(page.contains("\n.It Va \(row.name)\n"), "it has no '.It Va \(row.name)'")
-        }
-        for (service, title) in [(CommandService.gateway, "gateway"), (.rooms, "rooms service")] {
-            let names = Setting.rows.filter { $0.effects[service] == .restart }.map(\.name)
-            let sentence = "Restart of the \(title):\n" + names.map { ".Va \($0)" }.joined(separator: " ,\n") + " .\n"
-            #expect(page.contains("\n\(sentence)"), "it should have:\n\(sentence)")
-        }
     }
 }

@@ -9,8 +9,41 @@ import Testing
         try run("\(Self.top)/Scripts/interface", ["--program", try GatewayProcess.program] + words)
     }
 
-    @Test func `The interfaces of the program are those of Docs/interface`() throws {
+    /// A folder with what Scripts/interface compares.
+    private func documents() throws -> TemporaryDirectory {
+        let directory = try TemporaryDirectory()
+        let documents = ["interface", "man", "configuration.md"].map { "\(Self.top)/Docs/\($0)" }
+        try run("cp", ["-r"] + documents + [directory.path])
+        return directory
+    }
+
+    @Test
+    func `The interfaces of the program are those of Docs/interface, and documents say of the settings what it says`()
+        throws
+    {
         _ = try interface()
+    }
+
+    /// An edit of a document by sed, and what is said of a check.
+    static let edits: [(file: String, edit: String, check: String)] = [
+        ("man/ibeacon-gateway.json.5", "s/^[.]Li 1883$/.Li 1884/", "+.Li 1883"),
+        ("man/ibeacon-gateway.json.5", "/^[.]It Va leaveRSSI$/,/^[.]It Va mon/s/^A beacon/A tag/", "-A tag is gone"),
+        ("man/ibeacon-gateway.json.5", "/^[.]Va adapter ,$/d", "+.Va adapter ,"),
+        ("configuration.md", "s/^| `cmd` | live/| `cmd` | restart/", "+| `cmd` | live | live |"),
+    ]
+
+    @Test(arguments: edits)
+    func `A document that says something else of a setting is an error, and is written anew`(
+        edit: (file: String, edit: String, check: String)
+    ) throws {
+        let directory = try documents()
+        let before = try directory.read(edit.file)
+        try run("sed", ["-i", edit.edit, directory.file(edit.file)])
+        let options = ["--docs", directory.path]
+        let check = #expect(throws: SupportError.self) { try interface(options) }
+        #expect("\(try #require(check))".contains(edit.check))
+        #expect(try interface(["renew"] + options).contains("wrote"))
+        #expect(try directory.read(edit.file) == before)
     }
 
     /// An edit of the promises by sed, the version of the program, and what is said of a check and of `renew`.
@@ -26,12 +59,11 @@ import Testing
     func `What is gone is an error, and is accepted only by a new major version or before the first`(
         change: (edit: String, version: String, check: String, renew: String)
     ) throws {
-        let directory = try TemporaryDirectory()
-        try run("cp", ["-r", "\(Self.top)/Docs/interface", directory.file("promises")])
-        let promises = directory.file("promises")
+        let directory = try documents()
+        let promises = directory.file("interface")
         try run("sh", ["-c", "sed -i '1s/.*/# version 1.0.0/' \(promises)/*.txt"])
         try run("sed", ["-i", change.edit, "\(promises)/commands.txt"])
-        let options = ["--files", promises, "--as-version", change.version]
+        let options = ["--docs", directory.path, "--as-version", change.version]
         let check = #expect(throws: SupportError.self) { try interface(options) }
         #expect("\(try #require(check))".contains(change.check))
         if change.renew == "wrote" {
