@@ -15,6 +15,7 @@ struct House {
     var home: [Bool] = []
     var findings: [RoomEngine.Finding] = []
     let gateways: [String]
+    private var noise = Noise()
 
     /// - Parameter areKnown: Whether the gateways count from their first message on, as after a restart of the service.
     init(
@@ -84,5 +85,45 @@ struct House {
 
     mutating func seconds(_ count: Int, _ levels: [String: Float?]) {
         for _ in 0..<count { second(levels) }
+    }
+}
+
+/// Levels of one packet deviate by up to 5 dB, in a fixed sequence.
+private struct Noise {
+    private var state: UInt64 = 7
+
+    mutating func next() -> Float {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Float(Int(state >> 33) % 11) - 5
+    }
+}
+
+extension House {
+    /// One second in one place; without a packet, no gateway hears the tag. The noise of each gateway is the same in each run.
+    ///
+    /// - Parameter levels: nil: the gateway hears nothing there; the message of one that is left out is lost.
+    mutating func place(_ levels: [String: Float?], hasPacket: Bool = true, reports: Int64 = 10) {
+        var heard = levels
+        for (gateway, level) in levels.sorted(by: { $0.key < $1.key }) {
+            heard[gateway] = hasPacket ? level.map { $0 + noise.next() } : Float?.none
+        }
+        second(heard, reports: reports)
+    }
+
+    /// Lets the tag lie in one place.
+    ///
+    /// - Parameter interval: Seconds between two packets.
+    mutating func lie(for seconds: Int, every interval: Int = 1, _ levels: [String: Float?]) {
+        for place in 0..<seconds { self.place(levels, hasPacket: place % interval == 0) }
+    }
+
+    /// Seconds until the room is reported; nil: it is not within a minute.
+    mutating func delay(until room: String, every interval: Int = 1, _ levels: [String: Float?]) -> Int? {
+        let before = reported.count
+        for place in 0..<60 {
+            self.place(levels, hasPacket: place % interval == 0)
+            if reported.count > before, reported.last == room { return place + 1 }
+        }
+        return nil
     }
 }

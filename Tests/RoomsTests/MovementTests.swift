@@ -9,46 +9,9 @@ import Testing
 /// A tag that lies still keeps its room, and one that is carried away changes it at once.
 @Suite struct MovementTests {
     private var house = House([("k", "Kitchen"), ("h", "Hall"), ("o", "Office")])
-    private var noise = Noise()
-
-    /// Packets of one place deviate by up to 5 dB, in a fixed sequence.
-    private struct Noise {
-        private var state: UInt64 = 7
-
-        mutating func next() -> Float {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Float(Int(state >> 33) % 11) - 5
-        }
-    }
-
-    /// One second in one place; without a packet, no gateway hears the tag. The noise of each gateway is the same in each run.
-    private mutating func second(_ levels: [String: Float?], hasPacket: Bool) {
-        var heard = levels
-        for (gateway, level) in levels.sorted(by: { $0.key < $1.key }) {
-            heard[gateway] = hasPacket ? level.map { $0 + noise.next() } : Float?.none
-        }
-        house.second(heard)
-    }
-
-    /// Lets the tag lie in one place.
-    ///
-    /// - Parameter interval: Seconds between two packets.
-    private mutating func lie(for seconds: Int, every interval: Int = 1, _ levels: [String: Float?]) {
-        for place in 0..<seconds { second(levels, hasPacket: place % interval == 0) }
-    }
-
-    /// Seconds until the room is reported; nil: it is not within a minute.
-    private mutating func delay(until room: String, every interval: Int = 1, _ levels: [String: Float?]) -> Int? {
-        let before = house.reported.count
-        for place in 0..<60 {
-            second(levels, hasPacket: place % interval == 0)
-            if house.reported.count > before, house.reported.last == room { return place + 1 }
-        }
-        return nil
-    }
 
     @Test mutating func `Where two rooms fit alike, a tag that lies still does not go back and forth for hours`() {
-        lie(for: 14_400, ["k": -62, "h": -62, "o": -75])
+        house.lie(for: 14_400, ["k": -62, "h": -62, "o": -75])
         #expect(house.reported.count <= 3, "\(house.reported)")
     }
 
@@ -56,16 +19,16 @@ import Testing
     mutating func `After hours in one place a tag is reported in the next room as soon as it is carried there`(
         _ interval: Int
     ) throws {
-        lie(for: 7200, every: interval, ["k": -56, "h": -68, "o": -75])
+        house.lie(for: 7200, every: interval, ["k": -56, "h": -68, "o": -75])
         #expect(house.reported.last == "Kitchen")
-        let seconds = delay(until: "Office", every: interval, ["k": -74, "h": -66, "o": -57])
+        let seconds = house.delay(until: "Office", every: interval, ["k": -74, "h": -66, "o": -57])
         #expect(try #require(seconds) <= 4 + 2 * interval)
     }
 
     @Test(arguments: [nil, -63])
     mutating func `A gateway that begins to hear a tag loudly shows that the tag moves`(kitchen: Float?) throws {
-        lie(for: 7200, ["k": -60, "h": nil, "o": nil])
-        let seconds = delay(until: "Office", ["k": kitchen, "h": nil, "o": -57])
+        house.lie(for: 7200, ["k": -60, "h": nil, "o": nil])
+        let seconds = house.delay(until: "Office", ["k": kitchen, "h": nil, "o": -57])
         #expect(try #require(seconds) <= 6, "\(String(describing: seconds))")
     }
 
@@ -73,16 +36,16 @@ import Testing
     mutating func `A tag that is carried to where one other gateway alone hears it, and weakly, is soon reported there`(
         _ interval: Int
     ) throws {
-        lie(for: 3600, every: interval, ["k": -60, "h": nil, "o": nil])
-        let seconds = delay(until: "Office", every: interval, ["k": nil, "h": nil, "o": -82])
+        house.lie(for: 3600, every: interval, ["k": -60, "h": nil, "o": nil])
+        let seconds = house.delay(until: "Office", every: interval, ["k": nil, "h": nil, "o": -82])
         #expect(try #require(seconds) <= 10 + 6 * interval, "\(String(describing: seconds))")
     }
 
     @Test mutating func `A tag that is carried through another room and back is soon reported where it lies`() throws {
-        lie(for: 1800, ["k": -60, "h": -66, "o": -80])
-        for _ in 0..<6 { second(["k": -74, "h": -52, "o": -80], hasPacket: true) }
+        house.lie(for: 1800, ["k": -60, "h": -66, "o": -80])
+        for _ in 0..<6 { house.place(["k": -74, "h": -52, "o": -80], hasPacket: true) }
         #expect(house.reported.last == "Hall")
-        let seconds = delay(until: "Kitchen", ["k": -60, "h": -66, "o": -80])
+        let seconds = house.delay(until: "Kitchen", ["k": -60, "h": -66, "o": -80])
         #expect(try #require(seconds) <= 12, "\(String(describing: seconds))")
     }
 
@@ -94,31 +57,32 @@ import Testing
         func levels(_ room: Int) -> [String: Float?] {
             Dictionary(uniqueKeysWithValues: numbers.map { ("g\($0)", $0 == room ? -57 : Float?.none) })
         }
-        for room in 1...12 { lie(for: 30, levels(room)) }
-        lie(for: 1200, levels(0))
+        for room in 1...12 { house.lie(for: 30, levels(room)) }
+        house.lie(for: 1200, levels(0))
         let tag = TagIndex(position: 0)
         let moved = try #require(house.engine.states[tag].moved)
         // The gateway of the room where it lay still hears it.
         let both = levels(13).merging(["g0": -63]) { $1 }
-        for _ in 0..<3 { second(both, hasPacket: true) }
+        for _ in 0..<3 { house.place(both) }
         #expect(try #require(house.engine.states[tag].moved) > moved)
-        #expect(try #require(delay(until: "Room 13", both)) <= 6)
+        let seconds = house.delay(until: "Room 13", both)
+        #expect(try #require(seconds) <= 6)
     }
 
     @Test mutating func `What a gateway measured before its card was corrected holds no tag`() throws {
-        lie(for: 1800, ["k": -60, "h": -66, "o": -80])
+        house.lie(for: 1800, ["k": -60, "h": -66, "o": -80])
         house.pass(.card(gateway: "k", room: "Hall"))
         house.pass(.card(gateway: "h", room: "Kitchen"))
-        let seconds = delay(until: "Hall", ["k": -60, "h": -66, "o": -80])
+        let seconds = house.delay(until: "Hall", ["k": -60, "h": -66, "o": -80])
         #expect(try #require(seconds) <= 15, "\(String(describing: seconds))")
     }
 
     @Test mutating func `A phone that is silent for minutes lies where it lay`() throws {
         house.pass(.phones([House.beacon.uuid]))
-        lie(for: 1800, ["k": -60, "h": -66, "o": -80])
+        house.lie(for: 1800, ["k": -60, "h": -66, "o": -80])
         let tag = TagIndex(position: 0)
         let moved = try #require(house.engine.states[tag].moved)
-        lie(for: 800, every: 200, ["k": -60, "h": -66, "o": -80])
+        house.lie(for: 800, every: 200, ["k": -60, "h": -66, "o": -80])
         #expect(house.engine.states[tag].moved == moved)
     }
 
@@ -145,20 +109,20 @@ import Testing
     }
 
     @Test mutating func `A body that turns is no movement: all gateways hear the tag less well`() throws {
-        lie(for: 600, ["k": -56, "h": -64, "o": -70])
+        house.lie(for: 600, ["k": -56, "h": -64, "o": -70])
         let tag = TagIndex(position: 0)
         let moved = try #require(house.engine.states[tag].moved)
-        lie(for: 60, ["k": -64, "h": -72, "o": -78])
+        house.lie(for: 60, ["k": -64, "h": -72, "o": -78])
         #expect(house.engine.states[tag].moved == moved)
-        lie(for: 10, ["k": -74, "h": -68, "o": -68])
+        house.lie(for: 10, ["k": -74, "h": -68, "o": -68])
         #expect(try #require(house.engine.states[tag].moved) > moved)
     }
 
     @Test mutating func `A tag that comes home again counts as one that moves`() throws {
-        lie(for: 3600, ["k": -56, "h": -68, "o": -75])
-        lie(for: 300, ["k": nil, "h": nil, "o": nil])
+        house.lie(for: 3600, ["k": -56, "h": -68, "o": -75])
+        house.lie(for: 300, ["k": nil, "h": nil, "o": nil])
         #expect(house.home == [true, true, false])
-        let seconds = delay(until: "Kitchen", ["k": -56, "h": -68, "o": -75])
+        let seconds = house.delay(until: "Kitchen", ["k": -56, "h": -68, "o": -75])
         #expect(try #require(seconds) <= 4)
         let tag = TagIndex(position: 0)
         let judged = try #require(house.engine.states[tag].judged)

@@ -202,15 +202,77 @@ extension House {
         #expect(house.home.last == false)
     }
 
-    @Test func `A node listens for 45 s after its last message`() {
+    @Test(arguments: [(true, 45), (false, 180)] as [(Bool, Double)])
+    func `A node listens for 45 s after its last message, and without telemetry until each tag's leave time is over`(
+        hasTelemetry: Bool, seconds: Double
+    ) {
         var house = House(Self.rooms)
+        if hasTelemetry { for node in ["k", "h"] { house.pass(.telemetry(node: node)) } }
         house.rounds(2, kitchen: -55, hall: -80)
-        house.wait(until: house.now + 44.9)
+        house.wait(until: house.now + seconds - 0.1)
         house.pass(.tick)
         #expect(house.engine.gatewayReports.map(\.isListening) == [false, true])
         house.wait(until: house.now + 0.2)
         house.pass(.tick)
         #expect(house.engine.gatewayReports.map(\.isListening) == [false, false])
+    }
+
+    /// Five minutes with a tag and telemetry, and then no message.
+    private func outage(of seconds: Double) -> House {
+        var house = House(Self.rooms)
+        for _ in 0..<20 {
+            for node in ["k", "h"] { house.pass(.telemetry(node: node)) }
+            house.rounds(3, kitchen: -55, hall: -80)
+        }
+        house.wait(until: house.now + seconds)
+        return house
+    }
+
+    @Test(arguments: [30, 40, 120, 600] as [Double])
+    func `While the nodes have no connection no tag goes away, also if a gateway elsewhere has one`(seconds: Double) {
+        var house = outage(of: 0)
+        house.pass(.card(gateway: "g", room: "Garage"))
+        let end = house.now + seconds
+        while house.now < end {
+            house.wait(until: house.now + 1)
+            house.send(from: "g", level: nil)
+        }
+        for node in ["h", "k"] { house.pass(.telemetry(node: node)) }
+        house.wait(until: house.now + 4)
+        house.rounds(12, kitchen: -55, hall: -80)
+        #expect(!house.home.contains(false), "\(house.home)")
+    }
+
+    @Test func `After an outage of all nodes a tag that has left is away`() {
+        var house = outage(of: 120)
+        for _ in 0..<12 {
+            for node in ["h", "k"] { house.pass(.telemetry(node: node)) }
+            house.wait(until: house.now + 15)
+        }
+        #expect(house.home.last == false)
+    }
+
+    @Test func `A node that is restarted in fifteen seconds loses no tag that it alone hears`() {
+        var house = House(Self.rooms)
+        for _ in 0..<300 {
+            house.sendAsNode("k", level: -60, at: house.now + 1)
+            if Int(house.now) % 15 == 0 { house.pass(.telemetry(node: "k")) }
+        }
+        house.wait(until: house.now + 16)
+        house.pass(.available(gateway: "k", true))
+        house.pass(.telemetry(node: "k"))
+        for _ in 0..<20 { house.sendAsNode("k", level: -60, at: house.now + 1) }
+        #expect(!house.home.contains(false), "\(house.home)")
+    }
+
+    @Test func `Without telemetry, too, a tag goes away whose leave time is longer than a node's silence`() {
+        var house = House(Self.rooms)
+        // Messages at irregular times make the leave time long.
+        for round in 0..<60 { house.sendAsNode("k", level: -60, at: house.now + (round % 4 == 3 ? 25 : 5)) }
+        #expect(house.home.last == true)
+        house.wait(until: house.now + 200)
+        house.pass(.tick)
+        #expect(house.home.last == false)
     }
 
     @Test func `A gateway that fails still holds the tag that it heard`() {

@@ -10,7 +10,7 @@ import SiteProtocol
 /// was known before a gap of the numbers is kept, and the gateway's own messages return to it.
 struct GatewayClock: Sendable {
     /// Readings that are later than this are rejected, nanoseconds.
-    private static let oldest: Int64 = Duration.seconds(5).nanoseconds
+    static let oldest: Int64 = Duration.seconds(5).nanoseconds
     /// How fast the estimate follows a gateway whose clock runs slow: 200 parts per million.
     private static let drift: Int64 = 5_000
 

@@ -6,7 +6,7 @@ import Beacon
 /// Presence lets a tag leave when no gateway has reported it for long enough. But missing messages are no evidence: the broker,
 /// a node of its cluster or a gateway's Wi-Fi may have failed. So a tag is away only when all gateways that recently heard tags
 /// have sent another message. A running gateway does so within ten seconds (`ReadingFeed.keepalive`), and within a second if it
-/// heard a tag a short time ago. A tag that is heard meanwhile has not left.
+/// heard a tag a short time ago; an ESPresense node within the 15 s of its telemetry. A tag that is heard meanwhile has not left.
 ///
 /// A gateway's first message after others were lost covers one second. The time before does not count as silence
 /// (`GatewayState.follows`), so a tag that presence let go in that time waits until the gateway has listened for long enough.
@@ -97,15 +97,23 @@ extension RoomEngine {
             guard isConnected else { continue }
             // It gets the whole time again in which it may be silent. Else no tag would go away if it was silent from now on.
             gateways[gateway].lastMessage = now
+            gateways[gateway].isAwaited = true
             updateSilence(of: gateway)
         }
     }
 
     /// Records a message. After a long silence of all gateways, departures have to be confirmed again.
     mutating func endInterruption(at now: MonotonicInstant) {
-        if let latestMessage, latestMessage.duration(to: now) > Self.interruption { departures.begin(again: now) }
+        if let latestMessage, latestMessage.duration(to: now) > Self.interruption,
+            isGatewayListening || now.seconds(since: latestMessage) > tuning.nodeOverdueSeconds
+        {
+            departures.begin(again: now)
+        }
         latestMessage = now
     }
+
+    /// Whether an ibeacon-gateway listens, and so sends at least every ten seconds. Nodes alone may be silent for as long as telemetry takes.
+    private var isGatewayListening: Bool { gateways.elements.contains { $0.sendsAlways && $0.isListening } }
 
     /// Lets tags leave whose departure is confirmed.
     mutating func confirmDepartures(at now: MonotonicInstant, _ effects: inout [Effect]) {
@@ -133,7 +141,7 @@ extension RoomEngine {
 
     /// What confirms a departure.
     private enum Requirement {
-        /// No confirmation is needed: the site has only gateways that send nothing unless they hear a tag, or only these are left.
+        /// No confirmation is needed: the site has only nodes that send nothing unless they hear a tag, or only these are left.
         case none
         /// No gateway that could confirm it is available.
         case unavailable
@@ -146,13 +154,14 @@ extension RoomEngine {
         if isNodeAwaited { return .unavailable }
         var earliest = latest
         var (isOneThere, isOneKnown) = (false, false)
-        for gateway in gateways.elements where gateway.sendsAlways && gateway.room != nil {
-            isOneKnown = true
-            // One that the broker calls offline may be about to return: a new connection ends the old one.
-            guard let message = gateway.lastMessage else { continue }
+        for gateway in gateways.elements where (gateway.sendsAlways || gateway.hasTelemetry) && gateway.room != nil {
+            if gateway.sendsAlways { isOneKnown = true }
+            // A gateway that the broker calls offline may be about to return: a new connection ends the old one. The time of such a node
+            // stands still.
+            guard let message = gateway.lastMessage, gateway.sendsAlways || gateway.isAvailable else { continue }
             // It is gone if others were heard after its time ended. After an interruption, that time begins anew for all.
             let spoke = max(message, departures.resumed ?? message)
-            if spoke.advanced(bySeconds: tuning.gatewaySilenceSeconds) <= latest { continue }
+            if spoke.advanced(bySeconds: gateway.silenceSeconds(tuning)) <= latest { continue }
             isOneThere = true
             guard let reading = gateway.lastReading, reading.duration(to: message) <= Self.evidence else { continue }
             earliest = min(earliest, message)

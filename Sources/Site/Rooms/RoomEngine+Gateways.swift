@@ -18,6 +18,10 @@ struct GatewayState: Sendable {
     var isQuiet = false
     /// Whether it also sends messages without readings. An ESPresense node does not, so its silence may mean anything.
     var sendsAlways = false
+    /// Whether this ESPresense node has published telemetry. It does so every 15 s, so that its silence is noticed.
+    var hasTelemetry = false
+    /// Whether it has sent nothing since the service has a connection again.
+    var isAwaited = false
     /// nil if no message has arrived yet.
     var lastMessage: MonotonicInstant?
     /// When the latest message arrived that was too late to count; nil if there was none.
@@ -68,9 +72,17 @@ struct GatewayState: Sendable {
         isListening && !isQuiet && sendsAlways ? OptionalLevel(tuning.missLevel) : .none
     }
 
-    /// It counts as listening for this long after its last message. One that has sent none yet may be an ibeacon-gateway.
+    /// It counts as listening for this long after its last message. One that has sent none yet may be an ibeacon-gateway. A node without
+    /// telemetry sends nothing while it hears no tag, so that only a tag's own silence tells that the tag left.
     func silenceSeconds(_ tuning: RoomTuning) -> Float {
-        lastMessage == nil || sendsAlways ? tuning.gatewaySilenceSeconds : tuning.nodeSilenceSeconds
+        if lastMessage == nil || sendsAlways { return tuning.gatewaySilenceSeconds }
+        return hasTelemetry || isAwaited ? tuning.nodeSilenceSeconds : TagPresence.longestLeaveTimeout
+    }
+
+    /// Whether nothing is known of the time since the message of a node before this one: its telemetry is overdue.
+    func missedTelemetry(at now: MonotonicInstant, _ tuning: RoomTuning) -> Bool {
+        guard hasTelemetry, !sendsAlways, let lastMessage else { return false }
+        return now.seconds(since: lastMessage) > tuning.nodeOverdueSeconds
     }
 }
 
@@ -130,6 +142,8 @@ extension RoomEngine {
         guard let gateway = gatewayIndices[name] else { return }
         gateways[gateway].isAvailable = isAvailable
         if !isAvailable { setListening(gateway, false, at: now, &effects) }
+        // A node says so when it has connected: it was restarted, or had no connection.
+        if isAvailable, !gateways[gateway].sendsAlways { forgetListening(ofNode: gateway, at: now) }
     }
 
     /// Records that a message of the gateway arrived, and returns whether its messages count.
@@ -185,8 +199,9 @@ extension RoomEngine {
             let listened = gateways[gateway].listened + second.listening.nanoseconds
             presence.forgetListening(of: gateway, after: listened, at: now)
         }
+        if gateways[gateway].missedTelemetry(at: now, tuning) { forgetListening(ofNode: gateway, at: now) }
         gateways[gateway].latest = second.boot.isEmpty ? nil : (second.boot, second.sequence)
-        gateways[gateway].lastMessage = now
+        (gateways[gateway].lastMessage, gateways[gateway].isAwaited) = (now, false)
         if !second.readings.isEmpty { gateways[gateway].lastReading = now }
         // The latest message decides: a client that sends one in the name of a node must not make the node's silence evidence.
         gateways[gateway].sendsAlways = !second.boot.isEmpty
@@ -206,10 +221,17 @@ extension RoomEngine {
         else { return }
         gateways[gateway].lastSign = now
         endInterruption(at: now)
-        gateways[gateway].lastMessage = now
+        if gateways[gateway].missedTelemetry(at: now, tuning) { forgetListening(ofNode: gateway, at: now) }
+        gateways[gateway].hasTelemetry = true
+        (gateways[gateway].lastMessage, gateways[gateway].isAwaited) = (now, false)
         gateways[gateway].isAvailable = true
         setListening(gateway, true, at: now, &effects)
         gateways[gateway].listened = presence.listened(by: gateway, at: now)
+    }
+
+    /// Nobody knows what a node heard since its last message.
+    private mutating func forgetListening(ofNode gateway: GatewayIndex, at now: MonotonicInstant) {
+        presence.forgetListening(of: gateway, after: gateways[gateway].listened, at: now)
     }
 
     /// Decides whether the gateway is deaf.
@@ -266,6 +288,7 @@ extension RoomEngine {
                 if gateways[gateway].sendsAlways, departures.wasInterrupted(since: gateways[gateway].lastMessage) {
                     presence.forgetListening(of: gateway, after: gateways[gateway].listened, at: now)
                 }
+                if gateways[gateway].missedTelemetry(at: now, tuning) { forgetListening(ofNode: gateway, at: now) }
                 setListening(gateway, false, at: now, &effects)
             } else {
                 next = min(next ?? silent, silent)

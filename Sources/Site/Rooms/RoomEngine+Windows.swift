@@ -91,37 +91,13 @@ extension RoomEngine {
                 continue
             }
             // The next message shows whether the gateway failed or only hears nothing.
-            if !hasSpoken(gateway, since: heard.at) { scratch.vector.levels[gateway] = .none }
+            if !speaks(since: heard) { scratch.vector.levels[gateway] = .none }
             if scratch.vector.levels[gateway].dBm == nil, isOverdue(heard), gateways[gateway].room != states[tag].room {
                 loudestHeld = max(loudestHeld, agedLevel(heard))
             }
         }
         // The loudest reading is not repeated by what other gateways heard since.
         if loudestHeld > loudest { scratch.vector.isLoudestNew = false }
-    }
-
-    // MARK: What silent receivers heard
-
-    /// Number of report intervals since a receiver heard the tag.
-    private func reports(since heard: HeardLevel) -> Float {
-        let interval =
-            gateways[heard.gateway].sendsAlways ? tuning.gatewayReportSeconds : tuning.nodeReportSeconds
-        return scratch.vector.now.seconds(since: heard.at) / interval
-    }
-
-    /// Whether the receiver should have reported the tag again if it still heard it.
-    private func isOverdue(_ heard: HeardLevel) -> Bool { reports(since: heard) > tuning.freshSeconds }
-
-    /// The level of a receiver that has been silent since: unchanged until a report is overdue, then decreasing.
-    private func agedLevel(_ heard: HeardLevel) -> Float {
-        let overdue = max(0, reports(since: heard) - tuning.freshSeconds)
-        let share = max(0, 1 - overdue / (tuning.heldReports - tuning.freshSeconds))
-        return max(tuning.missLevel, tuning.missLevel + (heard.level - tuning.missLevel) * share)
-    }
-
-    /// Whether the gateway sent a message later than those of the second of `instant`.
-    private func hasSpoken(_ gateway: GatewayIndex, since instant: MonotonicInstant) -> Bool {
-        gateways[gateway].lastMessage.map { $0.nanoseconds > instant.nanoseconds + 200_000_000 } ?? false
     }
 
     /// The rooms that the tag may be in: those believed in, those whose gateways hear it, and trained rooms without a gateway.
@@ -208,35 +184,6 @@ extension RoomEngine {
         return sum + silent * FixedMath.exp(tuning.levelSlope * (tuning.missLevel - best))
     }
 
-    /// The level of a gateway for its own room. A failed gateway keeps the tag where it is.
-    private func heldLevel(of gateway: GatewayIndex, tag: TagIndex, room: RoomIndex) -> Float {
-        let level = scratch.vector.levels[gateway].dBm
-        if let level, level > tuning.missLevel { return level }
-        if let heard = states[tag].levels.first(where: { $0.gateway == gateway }) {
-            guard level == nil else {
-                // A single packet may be lost, but rarely several in a row.
-                let step = tuning.missStep * Float(scratch.vector.packets) * missedWindows(since: heard.at, tag)
-                return max(tuning.missLevel, heard.level - step)
-            }
-            // A node that sends nothing has not necessarily failed: it need not send.
-            let hasFailed = room == states[tag].room && gateways[gateway].sendsAlways
-            return hasFailed && isConfirmed(heard, tag) ? max(heard.level, tuning.failedLevel) : agedLevel(heard)
-        }
-        return tuning.missLevel
-    }
-
-    /// Whether the gateway heard the tag after the room was reported. Otherwise it may have caused a wrong report.
-    private func isConfirmed(_ heard: HeardLevel, _ tag: TagIndex) -> Bool {
-        states[tag].since.map { heard.at >= $0 } ?? false
-    }
-
-    /// Approximate number of windows missed by a gateway that last heard the tag at `instant`.
-    private func missedWindows(since instant: MonotonicInstant, _ tag: TagIndex) -> Float {
-        guard let judged = states[tag].judged else { return 1 }
-        let window = max(1, scratch.vector.elapsed)
-        return max(1, judged.seconds(since: instant) / window + 1)
-    }
-
     /// - Returns: How much fingerprints count, 0 … 1.
     private mutating func weighFingerprints(_ tag: TagIndex) -> Float {
         scratch.fingerprint.removeAll(keepingCapacity: true)
@@ -295,17 +242,6 @@ extension RoomEngine {
         let worth = tuning.placementWorth / max(1, scratch.vector.elapsed)
         let labelledTrust = tuning.labelledTrust * (1 - worth * placed * placed)
         return tuning.ownTrust + (labelledTrust - tuning.ownTrust) * share
-    }
-
-    /// Whether a gateway of the tag's room has failed that had heard the tag there. For a receiver that does not always send,
-    /// this is unknown.
-    @inline(__always)
-    private func isGatewayMissing(to tag: TagIndex) -> Bool {
-        guard let since = states[tag].since else { return false }
-        return states[tag].levels.contains { heard in
-            gateways[heard.gateway].room == states[tag].room && gateways[heard.gateway].sendsAlways
-                && scratch.vector.levels[heard.gateway].dBm == nil && heard.at >= since
-        }
     }
 
     /// A room of which little was learned is compared with the others by its gateways' levels, not by its few fingerprints:

@@ -17,6 +17,9 @@ package struct RoomTuning: Hashable, Sendable {
     package var gatewaySilenceSeconds: Float = 25
     /// The same for an ESPresense node: it reports what it hears about every 5 s, and its own state every 15 s.
     package var nodeSilenceSeconds: Float = 45
+    /// A node whose messages are further apart than this had no connection between them, or was restarted: half as long again as the
+    /// period of its telemetry.
+    package var nodeOverdueSeconds: Float = 22.5
     /// The interval, in seconds, at which a receiver reports a tag that it hears: a gateway, and an ESPresense node with its
     /// default configuration.
     package var gatewayReportSeconds: Float = 1

@@ -20,6 +20,9 @@ struct TagPresence: Sendable {
     /// Up to this number of tags, the models of all gateways take little memory: 120 bytes for each.
     private static let fewTags = 500
 
+    /// The longest silence after which a receiver gives a tag up, seconds.
+    static let longestLeaveTimeout = PresenceTiming.capSeconds
+
     private var engine: PresenceEngine
 
     init(mostTags: Int) {
