@@ -206,7 +206,8 @@ struct RoomFingerprints: Sendable {
                 missed -= parts[entry.gateway]
                 guard let level = heard.levels[entry.gateway].dBm else { continue }
                 guard let eighths = entry.eighths else {
-                    missed += tuning.unknownDistance
+                    // Its silence says nothing: a place without a fingerprint does not pay for it either.
+                    if level > tuning.missLevel { missed += tuning.unknownDistance }
                     continue
                 }
                 let difference = level - Float(eighths) / 8

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Rooms
+
+/// What training brings, and what becomes of it while gateways are added, moved and fail.
+@Suite struct RoomTrainingTests {
+    private static let kitchen: [String: Float?] = ["k": -55, "h": -70, "b": -82]
+    private static let hall: [String: Float?] = ["k": -70, "h": -54, "b": -71]
+    private static let study: [String: Float?] = ["k": -72, "h": -62, "b": -64]
+
+    /// A house in which a walk taught the kitchen, the hall and, without a gateway, the study.
+    private static func trained() -> House {
+        var house = House([("k", "Kitchen"), ("h", "Hall"), ("b", "Bedroom")])
+        for (room, levels) in [("Kitchen", kitchen), ("Study", study), ("Hall", hall)] {
+            house.pass(.learn(room: room, tag: "Jane", .seconds(60)))
+            house.seconds(60, levels)
+        }
+        house.pass(.learn(room: "Hall", tag: "Jane", .zero))
+        house.seconds(5, hall)
+        house.reported = []
+        return house
+    }
+
+    @Test func `Gateways that are added after a walk and hear no tag change nothing of what it taught`() {
+        var house = Self.trained()
+        for name in ["z0", "z1", "z2", "z3", "z4"] { house.pass(.card(gateway: name, room: "Garage")) }
+        func seconds(_ count: Int, _ levels: [String: Float?]) {
+            for _ in 0..<count {
+                house.second(levels)
+                for name in ["z0", "z1", "z2", "z3", "z4"] { house.send(from: name, level: nil) }
+            }
+        }
+        seconds(60, Self.hall)
+        seconds(10, Self.study)
+        #expect(house.reported == ["Study"])
+    }
+}
