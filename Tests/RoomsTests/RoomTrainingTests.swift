@@ -34,4 +34,29 @@ import Testing
         seconds(10, Self.study)
         #expect(house.reported == ["Study"])
     }
+
+    @Test(arguments: [8, 10])
+    func `A trained room whose gateway has failed is reported`(rooms count: Int) {
+        var house = House((0..<count).map { (gateway: "g\($0)", room: "Room \($0)") })
+        /// Each gateway hears its own room, and the first three rooms are heard by the same two gateways besides.
+        func levels(in room: Int, without failed: Int? = nil) -> [String: Float?] {
+            var levels: [String: Float?] = [:]
+            for gateway in 0..<count where gateway != failed {
+                levels.updateValue(gateway == room ? -55 : nil, forKey: "g\(gateway)")
+            }
+            levels["g1"] = room == 0 ? -75 : room == 1 ? -55 : -80
+            levels["g2"] = room == 0 ? -75 : room == 2 ? -55 : -80
+            return levels
+        }
+        for room in 0..<count {
+            house.pass(.learn(room: "Room \(room)", tag: "jane", .seconds(60)))
+            house.seconds(60, levels(in: room))
+        }
+        var silence: [String: Float?] = [:]
+        for gateway in 1..<count { silence["g\(gateway)"] = .some(nil) }
+        house.seconds(200, silence)
+        #expect(house.home.last == false)
+        house.seconds(20, levels(in: 0, without: 0))
+        #expect(house.reported.last == "Room 0")
+    }
 }
