@@ -59,4 +59,21 @@ import Testing
         house.seconds(20, levels(in: 0, without: 0))
         #expect(house.reported.last == "Room 0")
     }
+
+    @Test func `That a gateway heard nothing in a room is forgotten when it moves`() {
+        var house = House([("k", "Kitchen"), ("k2", "Kitchen"), ("h", "Hall"), ("o", "Office")])
+        let guest: [String: Float?] = ["k": nil, "k2": nil, "h": -82, "o": -75]
+        let office: [String: Float?] = ["k": nil, "k2": nil, "h": -84, "o": -55]
+        let hall: [String: Float?] = ["k": -70, "k2": -68, "h": -55, "o": -84]
+        for (room, levels) in [("Guest", guest), ("Office", office), ("Hall", hall)] {
+            house.pass(.learn(room: room, tag: "Jane", .seconds(60)))
+            house.seconds(60, levels)
+        }
+        house.seconds(10, hall)
+        house.pass(.card(gateway: "k2", room: "Shed"))
+        house.seconds(60, hall)
+        house.reported = []
+        house.seconds(20, ["k": nil, "k2": -60, "h": -82, "o": -75])
+        #expect(house.reported == ["Guest"])
+    }
 }

@@ -56,13 +56,10 @@ struct RoomFingerprints: Sendable {
         seconds = 0
     }
 
-    /// Forgets what one gateway measured.
+    /// Forgets what one gateway measured, also that it heard nothing.
     mutating func forget(gateway: GatewayIndex) {
-        for place in prints.indices {
-            for entry in prints[place].levels.indices where prints[place].levels[entry].gateway == gateway {
-                prints[place].levels[entry].eighths = nil
-            }
-        }
+        remove(gateway: gateway)
+        welcome(gateway: gateway)
     }
 
     /// Removes a gateway.
