@@ -71,10 +71,11 @@ import Testing
                 stale.append("part of \(state.name)")
             }
         }
-        let trained = engine.rooms.indices.filter {
-            engine.rooms[$0].gateways.isEmpty && engine.rooms[$0].labelled.count > 0
+        let trained = engine.rooms.indices.filter { room in
+            engine.rooms[room].labelled.count > 0
+                && !engine.rooms[room].gateways.contains { engine.gateways[$0].isListening }
         }
-        if let kept = engine.roomsWithoutGateway, kept != trained { stale.append("rooms") }
+        if let kept = engine.roomsWithoutGateway, kept.sorted() != trained { stale.append("rooms") }
         return stale
     }
 }

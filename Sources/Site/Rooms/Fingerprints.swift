@@ -56,13 +56,10 @@ struct RoomFingerprints: Sendable {
         seconds = 0
     }
 
-    /// Forgets what one gateway measured.
+    /// Forgets what one gateway measured, also that it heard nothing.
     mutating func forget(gateway: GatewayIndex) {
-        for place in prints.indices {
-            for entry in prints[place].levels.indices where prints[place].levels[entry].gateway == gateway {
-                prints[place].levels[entry].eighths = nil
-            }
-        }
+        remove(gateway: gateway)
+        welcome(gateway: gateway)
     }
 
     /// Removes a gateway.
@@ -206,7 +203,8 @@ struct RoomFingerprints: Sendable {
                 missed -= parts[entry.gateway]
                 guard let level = heard.levels[entry.gateway].dBm else { continue }
                 guard let eighths = entry.eighths else {
-                    missed += tuning.unknownDistance
+                    // Its silence says nothing: a place without a fingerprint does not pay for it either.
+                    if level > tuning.missLevel { missed += tuning.unknownDistance }
                     continue
                 }
                 let difference = level - Float(eighths) / 8

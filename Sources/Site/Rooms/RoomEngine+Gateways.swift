@@ -262,6 +262,7 @@ extension RoomEngine {
     ) {
         guard gateways[gateway].isListening != isListening else { return }
         gateways[gateway].isListening = isListening
+        if let room = gateways[gateway].room, rooms[room].labelled.count > 0 { roomsWithoutGateway = nil }
         updateSilence(of: gateway)
         take(presence.setListening(gateway, isListening, at: now), at: now, &effects)
     }

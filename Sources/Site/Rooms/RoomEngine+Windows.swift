@@ -100,8 +100,8 @@ extension RoomEngine {
         if loudestHeld > loudest { scratch.vector.isLoudestNew = false }
     }
 
-    /// The rooms that the tag may be in: those believed in, those whose gateways hear it, and trained rooms without a gateway.
-    /// With few rooms, all that are possible.
+    /// The rooms that the tag may be in: those believed in, those whose gateways hear it, and trained rooms in which no gateway
+    /// listens. With few rooms, all that are possible.
     mutating func chooseRooms(for tag: TagIndex) {
         scratch.rooms.removeAll(keepingCapacity: true)
         if rooms.count <= Tag.mostRooms {
@@ -121,9 +121,14 @@ extension RoomEngine {
         }
     }
 
-    /// Finds the rooms that are known from training alone.
+    /// Finds the rooms that are known from training alone, or are as long as their gateways fail. There is not always a place for
+    /// all, so those that never have a gateway come first.
     private mutating func findRoomsWithoutGateway() -> [RoomIndex] {
-        let found = rooms.indices.filter { rooms[$0].gateways.isEmpty && rooms[$0].labelled.count > 0 }
+        let trained = rooms.indices.filter { rooms[$0].labelled.count > 0 }
+        let failed = trained.filter { room in
+            !rooms[room].gateways.isEmpty && !rooms[room].gateways.contains { gateways[$0].isListening }
+        }
+        let found = trained.filter { rooms[$0].gateways.isEmpty } + failed
         roomsWithoutGateway = found
         return found
     }

@@ -108,7 +108,7 @@ package struct RoomEngine: Sendable {
     var openWindows = OpenWindows()
     /// When the next listening gateway may count as silent, or an earlier instant; nil if none listens.
     var silenceDue: MonotonicInstant?
-    /// The rooms that are known from training alone, in their order; nil: they are to be found again.
+    /// The trained rooms in which no gateway listens, first those without any gateway; nil: they are to be found again.
     var roomsWithoutGateway: [RoomIndex]?
     var learners = Table<LearnerIndex, Learner>()
     /// The latest training run with each tag. Few tags have one.

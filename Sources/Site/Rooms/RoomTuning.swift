@@ -43,9 +43,9 @@ package struct RoomTuning: Hashable, Sendable {
     package var kernelWidth: Float = 3.2
     /// One gateway's part of the squared distance is at most this many squared widths.
     package var distanceCap: Float = 16
-    /// Contribution of a gateway of which a fingerprint knows nothing, in squared widths. Without it, the fingerprint that knows
-    /// the fewest gateways fits best: with ESPresense nodes, one of a moment in which one node sent something. It equals what
-    /// such a gateway costs a place without a fingerprint (`noveltyDistance`).
+    /// Contribution of a gateway that hears the tag and of which a fingerprint knows nothing, in squared widths. Without it, the
+    /// fingerprint that knows the fewest gateways fits best: with ESPresense nodes, one of a moment in which one node sent
+    /// something. It equals what such a gateway costs a place without a fingerprint (`noveltyDistance`).
     package var unknownDistance: Float = 4
     /// Like `distanceCap`, if a gateway that should hear the tag did not: one packet is easily lost.
     package var missCap: Float = 9
