@@ -114,6 +114,15 @@ import Testing
         #expect(try #require(simulation.silenceUntilLeave(within: 300)) >= 21)
     }
 
+    @Test(arguments: 1...8)
+    func `A beacon that is set to 200 ms is held, though each interval is up to 10 ms longer`(seed: Int) {
+        var random = Random(UInt64(seed))
+        var simulation = Simulation([region("a")])
+        simulation.advertise(every: 0.2, until: 900, heard: 0.95, &random)
+        simulation.advertise(every: 5, until: simulation.now + 300, heard: 0.95, &random)
+        #expect(simulation.leaves.isEmpty)
+    }
+
     @Test func `An absence for which no beacon is held does not count against it`() throws {
         var (simulation, random) = quick(for: 4000)
         simulation.run(to: simulation.now + 100)

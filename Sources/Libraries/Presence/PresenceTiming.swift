@@ -14,8 +14,9 @@ package enum PresenceTiming {
     package static let unknownRhythmSeconds: Float = 60
     /// Number of gaps after which a rhythm is known, also after a silence that the model had ruled out.
     package static let gapsToKnowRhythm: UInt8 = 4
-    /// Beacons that advertise at least this often do so while moved, and slow down when put to rest.
-    package static let quickIntervalSeconds: Float = 0.2
+    /// Beacons that advertise at least this often do so while moved, and slow down when put to rest: those that are set
+    /// to 200 ms, with the random delay of 0–10 ms that Bluetooth adds to each interval.
+    package static let quickIntervalSeconds: Float = 0.21
     /// The least leave timeout of such a beacon: two of the slowest legal intervals (10.24 s) and a second. A beacon
     /// that changes to a slow rhythm does not leave, even if the first slow advertisement is lost.
     package static let quickLeaveTimeoutSeconds: Float = 21.5
