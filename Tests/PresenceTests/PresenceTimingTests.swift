@@ -10,6 +10,9 @@ struct PresenceTimingTests {
         let slowestInterval: Float = 10.24
         #expect(PresenceTiming.floorSeconds < PresenceTiming.quickLeaveTimeoutSeconds)
         #expect(PresenceTiming.quickLeaveTimeoutSeconds > 2 * (slowestInterval + 0.01))
+        #expect(PresenceTiming.quickIntervalSeconds > 0.2 + 0.005)
+        #expect(PresenceTiming.quickAbsenceSeconds > 3 * (slowestInterval + 0.01))
+        #expect(PresenceTiming.quickAbsenceSeconds < PresenceTiming.capSeconds)
         #expect(PresenceTiming.unknownRhythmSeconds > 5 * slowestInterval)
         #expect(PresenceTiming.unknownRhythmSeconds < PresenceTiming.capSeconds)
         #expect(PresenceTiming.restingWander < PresenceTiming.movingWander)

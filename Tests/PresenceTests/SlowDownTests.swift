@@ -114,6 +114,74 @@ import Testing
         #expect(try #require(simulation.silenceUntilLeave(within: 300)) >= 21)
     }
 
+    /// Two seconds of 100 ms, again and again.
+    private func advertiseInBursts(
+        _ simulation: inout Simulation, every period: Double, for seconds: Double, _ random: inout Random
+    ) {
+        let end = simulation.now + seconds
+        while simulation.now < end {
+            let next = simulation.now + period
+            simulation.advertise(every: 0.1, until: simulation.now + 2, heard: 0.9, &random)
+            simulation.run(to: next)
+        }
+    }
+
+    @Test(arguments: [24.0, 40, 62])
+    func `A quick beacon that begins to sleep between bursts is held after a few leaves`(period: Double) {
+        var (simulation, random) = quick(for: 4000)
+        advertiseInBursts(&simulation, every: period, for: 3600, &random)
+        #expect(simulation.leaves.count <= 10)
+        let count = simulation.leaves.count
+        advertiseInBursts(&simulation, every: period, for: 20 * 3600, &random)
+        #expect(simulation.leaves.count <= count + 1)
+    }
+
+    @Test(arguments: [23.0, 30])
+    func `A return after a silence in which slow advertisements may be lost raises doubt`(absence: Double) throws {
+        var (simulation, random) = quick(for: 4000)
+        simulation.run(to: simulation.now + absence)
+        simulation.advertise(every: 0.1, until: simulation.now + 1800, heard: 0.7, &random)
+        #expect(simulation.leaves.count == 1)
+        #expect(try #require(simulation.silenceUntilLeave(within: 300)) >= 21)
+    }
+
+    @Test func `Rare absences raise no doubt, however many they are`() throws {
+        var (simulation, random) = quick(for: 4000)
+        for _ in 0..<8 {
+            simulation.run(to: simulation.now + 100)
+            simulation.advertise(every: 0.1, until: simulation.now + 400, heard: 0.7, &random)
+        }
+        #expect(try #require(simulation.silenceUntilLeave(within: 300)) <= 5)
+    }
+
+    // The 2048th gap falls into the half minute of quick rhythm.
+    @Test func `Time in a slow rhythm is no reception in the quick one`() {
+        var random = Random(1)
+        var simulation = Simulation([region("a")])
+        simulation.advertise(every: 10.24, until: 10.245 * 1900, &random)
+        simulation.advertise(every: 0.1, until: simulation.now + 30, heard: 0.95, &random)
+        simulation.advertise(every: 10.24, until: simulation.now + 600, &random)
+        #expect(simulation.leaves.isEmpty)
+    }
+
+    @Test func `Sleep between bursts is no reception`() throws {
+        var random = Random(1)
+        var simulation = Simulation([region("a")])
+        advertiseInBursts(&simulation, every: 10, for: 5400, &random)
+        simulation.advertise(every: 0.1, until: simulation.now + 600, &random)
+        let explanation = simulation.engine.explain(beacon(1), in: key("a"), at: at(simulation.now))
+        #expect(explanation?.links.first?.rule == .slowDown)
+    }
+
+    @Test(arguments: 1...8)
+    func `A beacon that is set to 200 ms is held, though each interval is up to 10 ms longer`(seed: Int) {
+        var random = Random(UInt64(seed))
+        var simulation = Simulation([region("a")])
+        simulation.advertise(every: 0.2, until: 900, heard: 0.95, &random)
+        simulation.advertise(every: 5, until: simulation.now + 300, heard: 0.95, &random)
+        #expect(simulation.leaves.isEmpty)
+    }
+
     @Test func `An absence for which no beacon is held does not count against it`() throws {
         var (simulation, random) = quick(for: 4000)
         simulation.run(to: simulation.now + 100)

@@ -89,7 +89,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         lastHeard = max(lastHeard, listened)
         if let rssi { trend.add(rssi, after: gap, isReturn: isReturn) }
         guard gap >= PresenceTiming.sameAdvertisementSeconds else { return false }
-        guard !isAbsence(gap, duty: duty) else {
+        guard gap <= PresenceTiming.quickAbsenceSeconds || !isAbsence(gap, duty: duty) else {
             // The beacon was away. Its absence says nothing about its losses while it is near.
             unsettled = PresenceTiming.gapsToKnowRhythm
             decide(duty: duty, isJoint: isJoint)
@@ -108,7 +108,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         // which saves most of the work.
         if missing > 2 || gaps < 32 || gaps & 15 == 0 || unsettled > 0 {
             if gaps % Self.gapsInBlock == 0, isQuick {
-                slowDowns.add(receptionSeconds: Float(Self.gapsInBlock) * meanGap)
+                slowDowns.add(receptionSeconds: Float(Self.gapsInBlock) * quickGapSeconds)
             }
             decide(duty: duty, isJoint: isJoint)
         } else if missing > 0 {
@@ -117,15 +117,23 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
         return isSlowDown
     }
 
-    /// Whether every rule would have given the beacon up within this gap.
-    @inline(__always)
-    private func isAbsence(_ gap: Float, duty: Float) -> Bool {
-        gap > PresenceTiming.capSeconds / duty
-            || gap > PresenceTiming.quickLeaveTimeoutSeconds && isQuick && slowDowns.keepsRhythm
+    /// Whether the beacon was away in a gap longer than `quickAbsenceSeconds`: every rule had given it up, and it does
+    /// not fall silent like this again and again.
+    @inline(never)
+    private mutating func isAbsence(_ gap: Float, duty: Float) -> Bool {
+        if gap > PresenceTiming.capSeconds / duty { return true }
+        return gap > leaveTimeout && isQuick && slowDowns.keepsRhythm && !slowDowns.doubtsAbsence()
     }
 
     /// Reception is added up in blocks of this many gaps.
     private static let gapsInBlock: UInt16 = 2048
+
+    /// The mean of the gaps in the quick rhythm, without sleep. `meanGap` may still be that of a slow rhythm before it, and
+    /// the life table counts in the present interval; where little is received, the interval is a guess, hence twice.
+    private var quickGapSeconds: Float {
+        let advertisements = statistics.advertisementsInGap(after: gaps)
+        return advertisements.inRhythm * min(meanGap, 2 * advertisements.count * interval)
+    }
 
     private var isQuick: Bool { interval <= PresenceTiming.quickIntervalSeconds }
 
@@ -178,7 +186,7 @@ package struct ArrivalModel: Hashable, Sendable, BitwiseCopyable {
     private mutating func settle(after gap: Float) {
         if gap > max(believable, PresenceTiming.floorSeconds) {
             unsettled = PresenceTiming.gapsToKnowRhythm
-            if gap > leaveTimeout, gap <= PresenceTiming.quickLeaveTimeoutSeconds { slowDowns.doubt() }
+            if gap > leaveTimeout, gap <= PresenceTiming.quickAbsenceSeconds { slowDowns.doubt() }
         } else if unsettled > 0 {
             unsettled -= 1
         }

@@ -14,8 +14,9 @@ package enum PresenceTiming {
     package static let unknownRhythmSeconds: Float = 60
     /// Number of gaps after which a rhythm is known, also after a silence that the model had ruled out.
     package static let gapsToKnowRhythm: UInt8 = 4
-    /// Beacons that advertise at least this often do so while moved, and slow down when put to rest.
-    package static let quickIntervalSeconds: Float = 0.2
+    /// Beacons that advertise at least this often do so while moved, and slow down when put to rest: those that are set
+    /// to 200 ms, with the random delay of 0–10 ms that Bluetooth adds to each interval.
+    package static let quickIntervalSeconds: Float = 0.21
     /// The least leave timeout of such a beacon: two of the slowest legal intervals (10.24 s) and a second. A beacon
     /// that changes to a slow rhythm does not leave, even if the first slow advertisement is lost.
     package static let quickLeaveTimeoutSeconds: Float = 21.5
@@ -27,6 +28,11 @@ package enum PresenceTiming {
     /// Reception without a slow-down after which a quick beacon is taken to keep its rhythm. Beacons with a motion
     /// sensor are put to rest at least once in so long a time.
     package static let receptionToKeepRhythmSeconds: Float = 3600
+    /// A quick beacon that keeps its rhythm and returns after at most this long, three of the slowest legal intervals and
+    /// a second, may have slowed down: two slow advertisements were lost. Only after a longer silence was it away.
+    package static let quickAbsenceSeconds: Float = 32
+    /// So many such absences in 2048 gaps are no absences, but belong to the beacon's rhythm: it sleeps.
+    package static let absencesToDoubt: UInt8 = 3
     /// A gap belongs to a slow rhythm only if it is at least this long. In a rhythm that is quicker, the least leave
     /// timeout covers six advertisements.
     package static let slowGapSeconds: Float = 0.5

@@ -34,6 +34,31 @@ package struct SilenceStatistics: Hashable, Sendable, BitwiseCopyable {
     /// Share of the advertisements that are heard when the one before was, 0 … 1.
     package var shareHeard: Float { (heardEarly[0] + 1) / (heardEarly[0] + missedEarly[0] + 2) }
 
+    /// How many advertisements a gap took, on average: the one that was heard and those missed before it; and of these
+    /// the share `inRhythm`. Of a silence longer than 24 advertisements only about 24 belong to the rhythm, because the
+    /// beacon may have slept.
+    ///
+    /// - Parameter gaps: How many gaps were added; the counts of the first ones have not reached their final size.
+    package func advertisementsInGap(after gaps: UInt16) -> (count: Float, inRhythm: Float) {
+        let sent = heardEarly + missedEarly
+        let weight = (1 - Self.keepLong) / (1 - Self.power(Self.keepLong, gaps))
+        let count =
+            (sent[0] + sent[1] + sent[2]) * (1 - Self.keepShort) / (1 - Self.power(Self.keepShort, gaps))
+            + (sent[3] + late.sum()) * weight
+        let asleep = max(0, late[3] - 8 * late[1]) * weight
+        return (count, (count - asleep) / max(count, 1))
+    }
+
+    private static func power(_ base: Float, _ exponent: UInt16) -> Float {
+        var (result, factor, rest) = (Float(1), base, exponent)
+        while rest > 0 {
+            if rest & 1 == 1 { result *= factor }
+            factor *= factor
+            rest >>= 1
+        }
+        return result
+    }
+
     /// Adds a gap in which `count` advertisements were missed.
     @inline(__always)
     package mutating func addGap(missing count: Int) {

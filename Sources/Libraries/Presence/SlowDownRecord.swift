@@ -9,8 +9,9 @@ package struct SlowDownRecord: Hashable, Sendable, BitwiseCopyable {
     /// beacon slows down: the excess over `enough` is its slow interval, in `slowStepSeconds`; `slowing` is an unknown
     /// interval. One byte, because a beacon must fit into 200 bytes.
     private var quickReception: UInt8 = 0
-    /// Slow gaps in a row that agree with each other.
-    private var slowGaps: UInt8 = 0
+    /// Slow gaps in a row that agree with each other; above them, in units of `oneAbsence`, absences since reception
+    /// was added last. One byte, too.
+    private var counts: UInt8 = 0
     /// The shortest of them, in milliseconds.
     private var slowGap: UInt16 = 0
 
@@ -20,6 +21,13 @@ package struct SlowDownRecord: Hashable, Sendable, BitwiseCopyable {
     private static let unitSeconds = PresenceTiming.receptionToKeepRhythmSeconds / Float(enough)
     /// 28 steps reach beyond the slowest legal interval, 10.24 s.
     private static let slowStepSeconds: Float = 0.4
+
+    private static let oneAbsence: UInt8 = 16
+
+    private var slowGaps: UInt8 {
+        get { counts & (Self.oneAbsence - 1) }
+        set { counts = counts & ~(Self.oneAbsence - 1) | newValue }
+    }
 
     package init() {}
 
@@ -49,14 +57,27 @@ package struct SlowDownRecord: Hashable, Sendable, BitwiseCopyable {
 
     /// The beacon was received for this long in its quick rhythm.
     mutating func add(receptionSeconds: Float) {
+        counts = slowGaps
         guard !slowsDown else { return }
-        let units = Int(min(receptionSeconds / Self.unitSeconds, Float(Self.enough)))
+        let units = Int(min((receptionSeconds / Self.unitSeconds).rounded(), Float(Self.enough)))
         quickReception = UInt8(min(Int(quickReception) + units, Int(Self.enough)))
     }
 
     /// A slow-down is possible again: the beacon returned after a silence for which it would have been held otherwise.
     mutating func doubt() {
         if !slowsDown { quickReception = 0 }
+    }
+
+    /// The beacon, which keeps its rhythm, returned after a silence that no rule allows.
+    ///
+    /// - Returns: whether it does so again and again, in about three minutes of reception at 100 ms. Then it was not
+    ///   away: its silences belong to its rhythm, and a slow-down is possible again.
+    mutating func doubtsAbsence() -> Bool {
+        counts += Self.oneAbsence
+        guard counts >= PresenceTiming.absencesToDoubt * Self.oneAbsence else { return false }
+        counts = slowGaps
+        doubt()
+        return true
     }
 
     /// The beacon slowed down, or another one of its UUID did.
@@ -95,6 +116,7 @@ package struct SlowDownRecord: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension SlowDownRecord {
+    /// Absences are not stored.
     func put(into writer: inout StateWriter) {
         writer.put(quickReception)
         writer.put(slowGaps)
@@ -103,8 +125,7 @@ extension SlowDownRecord {
 
     init(from reader: inout StateReader) throws(StateReader.Malformed) {
         quickReception = try reader.read()
-        slowGaps = try reader.read()
+        counts = min(try reader.read(), PresenceTiming.gapsToKnowSlowDown - 1)
         slowGap = try reader.read()
-        slowGaps = min(slowGaps, PresenceTiming.gapsToKnowSlowDown - 1)
     }
 }
