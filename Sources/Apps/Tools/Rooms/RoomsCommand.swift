@@ -48,7 +48,10 @@ enum RoomsCommand {
                 "ibeacon-gateway rooms learn Kitchen --tag Jane",
                 "learn the kitchen; carry the tag through it for two minutes"
             ),
-            ("ibeacon-gateway rooms forget Kitchen", "delete what was learned about the kitchen"),
+            (
+                "ibeacon-gateway rooms forget Kitchen",
+                "delete what was learned about the kitchen; after a change in it, before it is learned again"
+            ),
             (
                 "sudo ibeacon-gateway rooms history --tag Jane --since 2d",
                 "show where Jane was, on the machine of the rooms service"
