@@ -6,8 +6,10 @@ import Base
 /// the gateway failed. Then its last level keeps the tag in its room until the tag moves. Of a tag that has moved, a failed gateway is
 /// taken to hear it as loudly as in the middle of its room (`failedLevel`), so that others have to hear it better.
 extension RoomEngine {
-    /// A gateway sends a message each second for this long after its last reading (`ReadingFeed`), seconds.
-    private static let attentiveSeconds: Float = 30
+    /// A gateway sends a message each second for this long after its last reading (`ReadingFeed`).
+    private static let attentiveNanoseconds: Int64 = 30_000_000_000
+    /// Such a message is late after this long.
+    private static let lateNanoseconds: Int64 = 2_600_000_000
 
     // MARK: Of each receiver
 
@@ -17,10 +19,11 @@ extension RoomEngine {
         guard let message = gateways[heard.gateway].lastMessage,
             message.nanoseconds > heard.at.nanoseconds + 200_000_000
         else { return false }
-        guard gateways[heard.gateway].sendsAlways, let reading = gateways[heard.gateway].lastReading,
-            message.seconds(since: reading) < Self.attentiveSeconds
-        else { return true }
-        return scratch.vector.now.seconds(since: message) <= 2 * tuning.freshSeconds
+        guard scratch.vector.now.nanoseconds - message.nanoseconds > Self.lateNanoseconds else { return true }
+        guard gateways[heard.gateway].sendsAlways, let reading = gateways[heard.gateway].lastReading else {
+            return true
+        }
+        return message.nanoseconds - reading.nanoseconds >= Self.attentiveNanoseconds
     }
 
     /// Number of report intervals since a receiver heard the tag.
