@@ -62,6 +62,7 @@ struct GatewayState: Sendable {
     }
 
     /// When it counts as no longer listening unless a message arrives; nil if none has arrived yet.
+    @inline(__always)
     func silentAt(_ tuning: RoomTuning) -> MonotonicInstant? {
         lastMessage?.advanced(bySeconds: silenceSeconds(tuning))
     }
@@ -74,6 +75,7 @@ struct GatewayState: Sendable {
 
     /// It counts as listening for this long after its last message. One that has sent none yet may be an ibeacon-gateway. A node without
     /// telemetry sends nothing while it hears no tag, so that only a tag's own silence tells that the tag left.
+    @inline(__always)
     func silenceSeconds(_ tuning: RoomTuning) -> Float {
         if lastMessage == nil || sendsAlways { return tuning.gatewaySilenceSeconds }
         return hasTelemetry || isAwaited ? tuning.nodeSilenceSeconds : TagPresence.longestLeaveTimeout
@@ -199,9 +201,9 @@ extension RoomEngine {
             let listened = gateways[gateway].listened + second.listening.nanoseconds
             presence.forgetListening(of: gateway, after: listened, at: now)
         }
-        if gateways[gateway].missedTelemetry(at: now, tuning) { forgetListening(ofNode: gateway, at: now) }
+        if second.boot.isEmpty { endSilence(ofNode: gateway, at: now) }
         gateways[gateway].latest = second.boot.isEmpty ? nil : (second.boot, second.sequence)
-        (gateways[gateway].lastMessage, gateways[gateway].isAwaited) = (now, false)
+        gateways[gateway].lastMessage = now
         if !second.readings.isEmpty { gateways[gateway].lastReading = now }
         // The latest message decides: a client that sends one in the name of a node must not make the node's silence evidence.
         gateways[gateway].sendsAlways = !second.boot.isEmpty
@@ -221,12 +223,18 @@ extension RoomEngine {
         else { return }
         gateways[gateway].lastSign = now
         endInterruption(at: now)
-        if gateways[gateway].missedTelemetry(at: now, tuning) { forgetListening(ofNode: gateway, at: now) }
+        endSilence(ofNode: gateway, at: now)
         gateways[gateway].hasTelemetry = true
-        (gateways[gateway].lastMessage, gateways[gateway].isAwaited) = (now, false)
+        gateways[gateway].lastMessage = now
         gateways[gateway].isAvailable = true
         setListening(gateway, true, at: now, &effects)
         gateways[gateway].listened = presence.listened(by: gateway, at: now)
+    }
+
+    /// A node has sent something.
+    private mutating func endSilence(ofNode gateway: GatewayIndex, at now: MonotonicInstant) {
+        if gateways[gateway].missedTelemetry(at: now, tuning) { forgetListening(ofNode: gateway, at: now) }
+        gateways[gateway].isAwaited = false
     }
 
     /// Nobody knows what a node heard since its last message.

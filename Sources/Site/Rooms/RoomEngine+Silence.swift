@@ -15,6 +15,7 @@ extension RoomEngine {
 
     /// Whether the gateway sent a message later than those of the second in which it heard the tag, and is not late with the next. What
     /// came before a message that is late says nothing of the time after it.
+    @inline(__always)
     func speaks(since heard: HeardLevel) -> Bool {
         guard let message = gateways[heard.gateway].lastMessage,
             message.nanoseconds > heard.at.nanoseconds + 200_000_000
@@ -27,6 +28,7 @@ extension RoomEngine {
     }
 
     /// Number of report intervals since a receiver heard the tag.
+    @inline(__always)
     private func reports(since heard: HeardLevel) -> Float {
         let interval =
             gateways[heard.gateway].sendsAlways ? tuning.gatewayReportSeconds : tuning.nodeReportSeconds
@@ -34,6 +36,7 @@ extension RoomEngine {
     }
 
     /// Whether the receiver should have reported the tag again if it still heard it.
+    @inline(__always)
     func isOverdue(_ heard: HeardLevel) -> Bool { reports(since: heard) > tuning.freshSeconds }
 
     /// The level of a receiver that has been silent since: unchanged until a report is overdue, then decreasing.
@@ -46,18 +49,26 @@ extension RoomEngine {
     // MARK: Of a room's own gateways
 
     /// The level of a gateway for its own room. A failed gateway keeps the tag where it is.
-    func heldLevel(of gateway: GatewayIndex, tag: TagIndex, room: RoomIndex) -> Float {
+    func heldLevel(of gateway: GatewayIndex, tag: TagIndex) -> Float {
         let level = scratch.vector.levels[gateway].dBm
         if let level, level > tuning.missLevel { return level }
         guard let heard = states[tag].levels.first(where: { $0.gateway == gateway }) else { return tuning.missLevel }
-        guard level == nil else {
-            // A single packet may be lost, but rarely several in a row.
-            let step = tuning.missStep * Float(scratch.vector.packets) * missedWindows(since: heard.at, tag)
-            return max(tuning.missLevel, heard.level - step)
-        }
+        return level == nil ? keptLevel(heard, tag) : missedLevel(heard, tag)
+    }
+
+    /// The level of a gateway that speaks and did not hear the tag. A single packet may be lost, but rarely several in a row.
+    @inline(__always)
+    private func missedLevel(_ heard: HeardLevel, _ tag: TagIndex) -> Float {
+        let step = tuning.missStep * Float(scratch.vector.packets) * missedWindows(since: heard.at, tag)
+        return max(tuning.missLevel, heard.level - step)
+    }
+
+    /// The level of a receiver of which nothing is known since.
+    @inline(__always)
+    private func keptLevel(_ heard: HeardLevel, _ tag: TagIndex) -> Float {
         guard isConfirmed(heard, tag) else { return agedLevel(heard) }
         let hasMoved = hasMoved(tag, since: heard)
-        guard hasFailed(gateway) else { return hasMoved ? agedLevel(heard) : heard.level }
+        guard hasFailed(heard.gateway) else { return hasMoved ? agedLevel(heard) : heard.level }
         return hasMoved ? tuning.failedLevel : max(heard.level, tuning.failedLevel)
     }
 
@@ -94,6 +105,7 @@ extension RoomEngine {
     }
 
     /// Approximate number of windows missed by a gateway that last heard the tag at `instant`.
+    @inline(__always)
     private func missedWindows(since instant: MonotonicInstant, _ tag: TagIndex) -> Float {
         guard let judged = states[tag].judged else { return 1 }
         let window = max(1, scratch.vector.elapsed)

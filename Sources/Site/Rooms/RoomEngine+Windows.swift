@@ -70,10 +70,10 @@ extension RoomEngine {
         scratch.vector.packets = 1
         scratch.vector.heard.removeAll(keepingCapacity: true)
         scratch.vector.isLoudestNew = false
-        scratch.vector.isHeardByGateway = false
         scratch.vector.now = now
         var loudest = -Float.infinity
         var loudestHeld = -Float.infinity
+        var isHeardByGateway = false
         for heard in states[tag].levels {
             let gateway = heard.gateway
             scratch.gathered.append(gateway)
@@ -81,7 +81,7 @@ extension RoomEngine {
                 scratch.vector.levels[gateway] = OptionalLevel(max(heard.level, tuning.missLevel))
                 if heard.level > tuning.missLevel {
                     scratch.vector.heard.append(gateway)
-                    if gateways[gateway].sendsAlways { scratch.vector.isHeardByGateway = true }
+                    if !isHeardByGateway { isHeardByGateway = gateways[gateway].sendsAlways }
                 }
                 scratch.vector.packets = max(scratch.vector.packets, heard.packets)
                 if heard.level > loudest {
@@ -96,6 +96,7 @@ extension RoomEngine {
                 loudestHeld = max(loudestHeld, agedLevel(heard))
             }
         }
+        scratch.vector.isHeardByGateway = isHeardByGateway
         // The loudest reading is not repeated by what other gateways heard since.
         if loudestHeld > loudest { scratch.vector.isLoudestNew = false }
     }
@@ -122,11 +123,12 @@ extension RoomEngine {
     }
 
     /// Finds the rooms that are known from training alone, or are as long as their gateways fail. There is not always a place for
-    /// all, so those that never have a gateway come first.
+    /// all, so those that never have a gateway come first. A node that says nothing has not necessarily failed.
     private mutating func findRoomsWithoutGateway() -> [RoomIndex] {
         let trained = rooms.indices.filter { rooms[$0].labelled.count > 0 }
         let failed = trained.filter { room in
-            !rooms[room].gateways.isEmpty && !rooms[room].gateways.contains { gateways[$0].isListening }
+            !rooms[room].gateways.isEmpty
+                && !rooms[room].gateways.contains { gateways[$0].isListening || !gateways[$0].sendsAlways }
         }
         let found = trained.filter { rooms[$0].gateways.isEmpty } + failed
         roomsWithoutGateway = found
@@ -164,7 +166,7 @@ extension RoomEngine {
             } else {
                 // By position: an iterator would hold the array.
                 for place in rooms[room].gateways.indices {
-                    let level = heldLevel(of: rooms[room].gateways[place], tag: tag, room: room)
+                    let level = heldLevel(of: rooms[room].gateways[place], tag: tag)
                     sum += FixedMath.exp(tuning.levelSlope * (level - best))
                 }
             }
@@ -182,7 +184,7 @@ extension RoomEngine {
         var sum: Float = 0
         var count = 0
         for heard in states[tag].levels where gateways[heard.gateway].room == room {
-            sum += FixedMath.exp(tuning.levelSlope * (heldLevel(of: heard.gateway, tag: tag, room: room) - best))
+            sum += FixedMath.exp(tuning.levelSlope * (heldLevel(of: heard.gateway, tag: tag) - best))
             count += 1
         }
         let silent = Float(min(rooms[room].gateways.count - count, Self.mostSilent))

@@ -21,7 +21,7 @@ struct TagPresence: Sendable {
     private static let fewTags = 500
 
     /// The longest silence after which a receiver gives a tag up, seconds.
-    static let longestLeaveTimeout = PresenceTiming.capSeconds
+    static var longestLeaveTimeout: Float { PresenceTiming.capSeconds }
 
     private var engine: PresenceEngine
 
