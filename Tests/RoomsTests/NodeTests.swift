@@ -252,6 +252,34 @@ extension House {
         #expect(house.home.last == false)
     }
 
+    @Test(arguments: [5, 25, 40] as [Double])
+    func `However late the broker says that the nodes are gone, no tag goes away`(seconds: Double) {
+        var house = outage(of: seconds)
+        for node in ["k", "h"] { house.pass(.available(gateway: node, false)) }
+        house.wait(until: house.now + 60)
+        for node in ["h", "k"] {
+            house.pass(.available(gateway: node, true))
+            house.pass(.telemetry(node: node))
+        }
+        house.wait(until: house.now + 4)
+        house.rounds(12, kitchen: -55, hall: -80)
+        #expect(!house.home.contains(false), "\(house.home)")
+    }
+
+    @Test(arguments: [nil, 30, 60] as [Double?])
+    func `A tag also goes away where nodes are told to publish no telemetry any more, or seldom`(period: Double?) {
+        var house = outage(of: 0)
+        var next = house.now
+        for round in 0..<80 {
+            if let period, house.now >= next {
+                for node in ["k", "h"] { house.pass(.telemetry(node: node)) }
+                next += period
+            }
+            if round < 40 { house.rounds(1, kitchen: -55, hall: -80) } else { house.wait(until: house.now + 5) }
+        }
+        #expect(house.home.last == false)
+    }
+
     @Test func `A node that is restarted in fifteen seconds loses no tag that it alone hears`() {
         var house = House(Self.rooms)
         for _ in 0..<300 {

@@ -105,15 +105,23 @@ extension RoomEngine {
     /// Records a message. After a long silence of all gateways, departures have to be confirmed again.
     mutating func endInterruption(at now: MonotonicInstant) {
         if let latestMessage, latestMessage.duration(to: now) > Self.interruption,
-            isGatewayListening || now.seconds(since: latestMessage) > tuning.nodeOverdueSeconds
+            isInterruption(since: latestMessage, at: now)
         {
             departures.begin(again: now)
         }
         latestMessage = now
     }
 
-    /// Whether an ibeacon-gateway listens, and so sends at least every ten seconds. Nodes alone may be silent for as long as telemetry takes.
-    private var isGatewayListening: Bool { gateways.elements.contains { $0.sendsAlways && $0.isListening } }
+    /// Whether a silence of all gateways is longer than any of them may be silent. An ibeacon-gateway that listens sends at least every ten
+    /// seconds. Where there are nodes alone, they may be silent for as long as their telemetry takes.
+    private func isInterruption(since message: MonotonicInstant, at now: MonotonicInstant) -> Bool {
+        var period = GatewayState.leastTelemetryPeriod
+        for gateway in gateways.elements {
+            if gateway.sendsAlways, gateway.isListening { return true }
+            if gateway.hasTelemetry, let telemetry = gateway.telemetry { period = max(period, telemetry.period) }
+        }
+        return now.seconds(since: message) > 1.5 * period
+    }
 
     /// Lets tags leave whose departure is confirmed.
     mutating func confirmDepartures(at now: MonotonicInstant, _ effects: inout [Effect]) {

@@ -18,8 +18,8 @@ struct GatewayState: Sendable {
     var isQuiet = false
     /// Whether it also sends messages without readings. An ESPresense node does not, so its silence may mean anything.
     var sendsAlways = false
-    /// Whether this ESPresense node has published telemetry. It does so every 15 s, so that its silence is noticed.
-    var hasTelemetry = false
+    /// When this ESPresense node last published telemetry, and how long after the time before, seconds; nil if it has not.
+    var telemetry: (at: MonotonicInstant, period: Float)?
     /// Whether it has sent nothing since the service has a connection again.
     var isAwaited = false
     /// nil if no message has arrived yet.
@@ -81,11 +81,21 @@ struct GatewayState: Sendable {
         return hasTelemetry || isAwaited ? tuning.nodeSilenceSeconds : TagPresence.longestLeaveTimeout
     }
 
-    /// Whether nothing is known of the time since the message of a node before this one: its telemetry is overdue.
-    func missedTelemetry(at now: MonotonicInstant, _ tuning: RoomTuning) -> Bool {
-        guard hasTelemetry, !sendsAlways, let lastMessage else { return false }
-        return now.seconds(since: lastMessage) > tuning.nodeOverdueSeconds
+    /// Whether the silence of this node would be noticed: it is an ESPresense node and published telemetry shortly before its last message. A
+    /// node may be told to publish none.
+    var hasTelemetry: Bool {
+        guard !sendsAlways, let telemetry, let lastMessage else { return false }
+        return lastMessage.seconds(since: telemetry.at) <= 4 * telemetry.period
     }
+
+    /// Whether nothing is known of the time since the message of a node before this one: its telemetry is overdue.
+    func missedTelemetry(at now: MonotonicInstant) -> Bool {
+        guard hasTelemetry, let telemetry, let lastMessage else { return false }
+        return now.seconds(since: lastMessage) > 1.5 * telemetry.period
+    }
+
+    /// The least period of a node's telemetry, seconds: that of ESPresense.
+    static let leastTelemetryPeriod: Float = 15
 }
 
 extension RoomEngine {
@@ -143,9 +153,9 @@ extension RoomEngine {
     ) {
         guard let gateway = gatewayIndices[name] else { return }
         gateways[gateway].isAvailable = isAvailable
+        // The broker notices late that a node is gone. A node says that it is there when it has connected: it was restarted, or had no connection.
+        if !gateways[gateway].sendsAlways { forgetListening(ofNode: gateway, at: now) }
         if !isAvailable { setListening(gateway, false, at: now, &effects) }
-        // A node says so when it has connected: it was restarted, or had no connection.
-        if isAvailable, !gateways[gateway].sendsAlways { forgetListening(ofNode: gateway, at: now) }
     }
 
     /// Records that a message of the gateway arrived, and returns whether its messages count.
@@ -224,7 +234,8 @@ extension RoomEngine {
         gateways[gateway].lastSign = now
         endInterruption(at: now)
         endSilence(ofNode: gateway, at: now)
-        gateways[gateway].hasTelemetry = true
+        let period = gateways[gateway].telemetry.map { now.seconds(since: $0.at) } ?? 0
+        gateways[gateway].telemetry = (now, max(GatewayState.leastTelemetryPeriod, period))
         gateways[gateway].lastMessage = now
         gateways[gateway].isAvailable = true
         setListening(gateway, true, at: now, &effects)
@@ -233,7 +244,7 @@ extension RoomEngine {
 
     /// A node has sent something.
     private mutating func endSilence(ofNode gateway: GatewayIndex, at now: MonotonicInstant) {
-        if gateways[gateway].missedTelemetry(at: now, tuning) { forgetListening(ofNode: gateway, at: now) }
+        if gateways[gateway].missedTelemetry(at: now) { forgetListening(ofNode: gateway, at: now) }
         gateways[gateway].isAwaited = false
     }
 
@@ -297,7 +308,7 @@ extension RoomEngine {
                 if gateways[gateway].sendsAlways, departures.wasInterrupted(since: gateways[gateway].lastMessage) {
                     presence.forgetListening(of: gateway, after: gateways[gateway].listened, at: now)
                 }
-                if gateways[gateway].missedTelemetry(at: now, tuning) { forgetListening(ofNode: gateway, at: now) }
+                if gateways[gateway].missedTelemetry(at: now) { forgetListening(ofNode: gateway, at: now) }
                 setListening(gateway, false, at: now, &effects)
             } else {
                 next = min(next ?? silent, silent)

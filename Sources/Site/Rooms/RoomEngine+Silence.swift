@@ -3,8 +3,8 @@ import Base
 /// What it means that a receiver does not report a tag.
 ///
 /// A gateway that speaks and does not report the tag does not hear it. A gateway that does not speak says nothing: messages are late, or
-/// the gateway failed. Then its last level keeps the tag in its room until the tag moves. Of a tag that has moved, a failed gateway is
-/// taken to hear it as loudly as in the middle of its room (`failedLevel`), so that others have to hear it better.
+/// the gateway failed. Then its last level keeps the tag in its room until the tag moves. From then on that level fades, within some minutes,
+/// to that in the middle of a room (`failedLevel`): others have to hear the tag better.
 extension RoomEngine {
     /// A gateway sends a message each second for this long after its last reading (`ReadingFeed`).
     private static let attentiveNanoseconds: Int64 = 30_000_000_000
@@ -69,7 +69,11 @@ extension RoomEngine {
         guard isConfirmed(heard, tag) else { return agedLevel(heard) }
         let hasMoved = hasMoved(tag, since: heard)
         guard hasFailed(heard.gateway) else { return hasMoved ? agedLevel(heard) : heard.level }
-        return hasMoved ? tuning.failedLevel : max(heard.level, tuning.failedLevel)
+        let excess = max(0, heard.level - tuning.failedLevel)
+        guard hasMoved else { return tuning.failedLevel + excess }
+        // Most failures are short: a restart, or an access point. A tag that moves within its room stays there meanwhile.
+        let share = max(0, 1 - scratch.vector.now.seconds(since: heard.at) / tuning.shortFailureSeconds)
+        return tuning.failedLevel + excess * share
     }
 
     /// Whether a gateway has failed that had heard the tag in its room, where it still lies. The other gateways alone hardly distinguish

@@ -17,9 +17,6 @@ package struct RoomTuning: Hashable, Sendable {
     package var gatewaySilenceSeconds: Float = 25
     /// The same for an ESPresense node: it reports what it hears about every 5 s, and its own state every 15 s.
     package var nodeSilenceSeconds: Float = 45
-    /// A node whose messages are further apart than this had no connection between them, or was restarted: half as long again as the
-    /// period of its telemetry.
-    package var nodeOverdueSeconds: Float = 22.5
     /// The interval, in seconds, at which a receiver reports a tag that it hears: a gateway, and an ESPresense node with its
     /// default configuration.
     package var gatewayReportSeconds: Float = 1
@@ -36,6 +33,9 @@ package struct RoomTuning: Hashable, Sendable {
     package var missLevel: Float = -95
     /// Least assumed level of the failed gateway of the tag's present room, dBm.
     package var failedLevel: Float = -66
+    /// Seconds until that is also the assumed level of a tag that has moved since the gateway heard it. A restart of a computer or of an
+    /// access point takes less.
+    package var shortFailureSeconds: Float = 120
 
     // MARK: Fingerprints
 
