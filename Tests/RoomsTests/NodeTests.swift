@@ -151,6 +151,21 @@ extension House {
         #expect(house.home == [true, true])
     }
 
+    @Test func `After an outage that was noticed late a node that speaks of itself first loses no tag`() {
+        var house = House(Self.rooms)
+        for _ in 0..<100 { house.sendAsNode("k", level: -55, at: house.now + 5) }
+        house.wait(until: house.now + 16)
+        house.pass(.connected(false))
+        house.wait(until: house.now + 20)
+        house.pass(.connected(true))
+        house.wait(until: house.now + 1)
+        house.pass(.telemetry(node: "k"))
+        house.wait(until: house.now + 16)
+        house.pass(.telemetry(node: "k"))
+        for _ in 0..<20 { house.sendAsNode("k", level: -55, at: house.now + 1) }
+        #expect(house.home == [true, true])
+    }
+
     /// The gateway, which alone hears the tag, gets its connection back after the node.
     @Test func `In a house with gateways and nodes no tag leaves after a long outage of the broker`() {
         var house = House(Self.rooms)
@@ -237,6 +252,17 @@ extension House {
             house.wait(until: house.now + 1)
             house.send(from: "g", level: nil)
         }
+        for node in ["h", "k"] { house.pass(.telemetry(node: node)) }
+        house.wait(until: house.now + 4)
+        house.rounds(12, kitchen: -55, hall: -80)
+        #expect(!house.home.contains(false), "\(house.home)")
+    }
+
+    @Test func `An outage that follows a long one at once loses no tag either`() {
+        var house = outage(of: 3600)
+        for node in ["h", "k"] { house.pass(.telemetry(node: node)) }
+        house.rounds(1, kitchen: -55, hall: -80)
+        house.wait(until: house.now + 600)
         for node in ["h", "k"] { house.pass(.telemetry(node: node)) }
         house.wait(until: house.now + 4)
         house.rounds(12, kitchen: -55, hall: -80)

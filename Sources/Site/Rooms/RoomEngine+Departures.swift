@@ -92,7 +92,7 @@ extension RoomEngine {
         }
         // The next message of an ibeacon-gateway shows by its number that messages were lost. Those of a node have none.
         for gateway in gateways.indices where gateways[gateway].isListening && !gateways[gateway].sendsAlways {
-            presence.forgetListening(of: gateway, after: gateways[gateway].listened, at: now)
+            forgetListening(of: gateway, at: now)
             take(presence.setListening(gateway, isConnected, at: now), at: now, &effects)
             guard isConnected else { continue }
             // It gets the whole time again in which it may be silent. Else no tag would go away if it was silent from now on.
@@ -185,9 +185,6 @@ extension RoomEngine {
     /// Whether a node has not spoken since the service has a connection again, and may still do so: a node may connect later than the
     /// service.
     private var isNodeAwaited: Bool {
-        departures.reconnected != nil
-            && gateways.elements.contains { node in
-                !node.sendsAlways && node.isListening && departures.wasInterrupted(since: node.lastMessage)
-            }
+        gateways.elements.contains { !$0.sendsAlways && $0.isListening && $0.isAwaited }
     }
 }

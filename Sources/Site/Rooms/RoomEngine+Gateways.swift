@@ -154,7 +154,7 @@ extension RoomEngine {
         guard let gateway = gatewayIndices[name] else { return }
         gateways[gateway].isAvailable = isAvailable
         // The broker notices late that a node is gone. A node says that it is there when it has connected: it was restarted, or had no connection.
-        if !gateways[gateway].sendsAlways { forgetListening(ofNode: gateway, at: now) }
+        if !gateways[gateway].sendsAlways { forgetListening(of: gateway, at: now) }
         if !isAvailable { setListening(gateway, false, at: now, &effects) }
     }
 
@@ -235,7 +235,9 @@ extension RoomEngine {
         endInterruption(at: now)
         endSilence(ofNode: gateway, at: now)
         let period = gateways[gateway].telemetry.map { now.seconds(since: $0.at) } ?? 0
-        gateways[gateway].telemetry = (now, max(GatewayState.leastTelemetryPeriod, period))
+        // After an outage, the time of it is no period.
+        let allowed = GatewayState.leastTelemetryPeriod...TagPresence.longestLeaveTimeout
+        gateways[gateway].telemetry = (now, max(allowed.lowerBound, min(period, allowed.upperBound)))
         gateways[gateway].lastMessage = now
         gateways[gateway].isAvailable = true
         setListening(gateway, true, at: now, &effects)
@@ -244,12 +246,12 @@ extension RoomEngine {
 
     /// A node has sent something.
     private mutating func endSilence(ofNode gateway: GatewayIndex, at now: MonotonicInstant) {
-        if gateways[gateway].missedTelemetry(at: now) { forgetListening(ofNode: gateway, at: now) }
+        if gateways[gateway].missedTelemetry(at: now) { forgetListening(of: gateway, at: now) }
         gateways[gateway].isAwaited = false
     }
 
-    /// Nobody knows what a node heard since its last message.
-    private mutating func forgetListening(ofNode gateway: GatewayIndex, at now: MonotonicInstant) {
+    /// Nobody knows what the gateway heard since its last message.
+    mutating func forgetListening(of gateway: GatewayIndex, at now: MonotonicInstant) {
         presence.forgetListening(of: gateway, after: gateways[gateway].listened, at: now)
     }
 
@@ -305,10 +307,11 @@ extension RoomEngine {
             guard let silent = gateways[gateway].silentAt(tuning) else { continue }
             if silent <= now {
                 // Nobody knows what it heard while there was no connection. The time of a node has begun again since (`setConnected`).
-                if gateways[gateway].sendsAlways, departures.wasInterrupted(since: gateways[gateway].lastMessage) {
-                    presence.forgetListening(of: gateway, after: gateways[gateway].listened, at: now)
+                if gateways[gateway].sendsAlways && departures.wasInterrupted(since: gateways[gateway].lastMessage)
+                    || gateways[gateway].missedTelemetry(at: now)
+                {
+                    forgetListening(of: gateway, at: now)
                 }
-                if gateways[gateway].missedTelemetry(at: now) { forgetListening(ofNode: gateway, at: now) }
                 setListening(gateway, false, at: now, &effects)
             } else {
                 next = min(next ?? silent, silent)

@@ -3,8 +3,8 @@ import Base
 /// What it means that a receiver does not report a tag.
 ///
 /// A gateway that speaks and does not report the tag does not hear it. A gateway that does not speak says nothing: messages are late, or
-/// the gateway failed. Then its last level keeps the tag in its room until the tag moves. From then on that level fades, within some minutes,
-/// to that in the middle of a room (`failedLevel`): others have to hear the tag better.
+/// the gateway failed. Then its last level keeps the tag in its room until the tag moves. From then on that level fades, within
+/// `shortFailureSeconds`, to that in the middle of a room (`failedLevel`): others have to hear the tag better.
 extension RoomEngine {
     /// A gateway sends a message each second for this long after its last reading (`ReadingFeed`).
     private static let attentiveNanoseconds: Int64 = 30_000_000_000
