@@ -15,6 +15,64 @@ import Testing
         #expect(house.reported.count <= 3, "\(house.reported)")
     }
 
+    @Test(arguments: [false, true])
+    mutating func `While doors and people change the levels of a home for hours, a tag that lies still keeps its room`(
+        isTrained: Bool
+    ) {
+        if isTrained {
+            for (room, levels) in [
+                ("Kitchen", ["k": -60, "h": -64, "o": -75]), ("Hall", ["k": -64, "h": -60, "o": -75]),
+            ]
+                as [(String, [String: Float?])]
+            {
+                house.pass(.learn(room: room, tag: "Jane", .seconds(60)))
+                house.lie(for: 60, levels)
+            }
+            house.pass(.learn(room: "Hall", tag: "Jane", .zero))
+        }
+        house.lie(for: isTrained ? 7200 : 900, ["k": -60, "h": -64, "o": -75])
+        #expect(house.reported.last == "Kitchen")
+        house.reported = []
+        // From four decibels for the kitchen to two for the hall and back, each within ten minutes, as slowly as doors and people do. After
+        // training the levels of the hall itself, of minutes, would rightly be one for the hall.
+        for step in [2, 1, 0, -1, -2, -1, 0, 1, 2, 3, 4, 3, 2, 1, 0, -1, -2, -1, 0, 1, 2, 3] as [Float] {
+            let difference = max(step, isTrained ? -1 : -2)
+            house.lie(for: 90, ["k": -62 + difference / 2, "h": -62 - difference / 2, "o": -75])
+        }
+        #expect(house.reported == [], "\(house.reported)")
+    }
+
+    @Test mutating func `The last level of a gateway that hears a tag only now and then does not make it move`() throws
+    {
+        house.seconds(60, ["k": -60, "h": -85, "o": -75])
+        let tag = TagIndex(position: 0)
+        let moved = try #require(house.engine.states[tag].moved)
+        house.second(["k": -60, "h": -73, "o": -75])
+        house.seconds(60, ["k": -60, "h": nil, "o": -75])
+        #expect(house.engine.states[tag].moved == moved)
+    }
+
+    @Test(arguments: [(60, true), (7200, false)])
+    mutating func `The longer a tag has not moved, the more clearly it has to move to seem to`(
+        rest: Int, seems: Bool
+    ) {
+        house.seconds(rest, ["k": -60, "h": -66, "o": -75])
+        let tag = TagIndex(position: 0)
+        var hasSeemed = false
+        for _ in 0..<6 {
+            house.second(["k": -62, "h": -63, "o": -75])
+            if house.engine.restSeconds(of: tag, at: house.engine.states[tag].judged ?? .zero) == 0 { hasSeemed = true }
+        }
+        #expect(hasSeemed == seems)
+    }
+
+    @Test(arguments: [2, 4, 6])
+    mutating func `A movement of a few decibels shows, also after hours`(gain: Float) throws {
+        house.lie(for: 7200, ["k": -60, "h": -64, "o": -75])
+        let seconds = house.delay(until: "Hall", ["k": -64 - gain, "h": -60, "o": -75])
+        #expect(try #require(seconds) <= 30, "\(String(describing: seconds))")
+    }
+
     @Test(arguments: [1, 2, 5])
     mutating func `After hours in one place a tag is reported in the next room as soon as it is carried there`(
         _ interval: Int

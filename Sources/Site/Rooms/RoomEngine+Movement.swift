@@ -55,10 +55,9 @@ struct LevelCourse: Sendable, BitwiseCopyable {
         if count < .max { count += 1 }
     }
 
-    /// The square of the deviation, in variances that it has of a tag that lies still.
-    func squaredDeviation(_ tuning: RoomTuning) -> Float {
-        let spread = tuning.latestShare / (2 - tuning.latestShare) + 1 / Float(count)
-        return deviation * deviation / (variance * spread)
+    /// Inverse of the variance that the deviation has of a tag that lies still, 1/dB².
+    func precision(_ tuning: RoomTuning) -> Float {
+        1 / (variance * (tuning.latestShare / (2 - tuning.latestShare) + 1 / Float(count)))
     }
 
     /// Makes the latest levels the mean.
@@ -109,7 +108,8 @@ extension RoomEngine {
         let signs = movementSigns(of: tag, at: now, interval: interval)
         let isElsewhere =
             states[tag].moved == nil || scratch.vector.elapsed >= Self.longestPause || signs.isHeardElsewhere
-        guard isElsewhere || signs.deviate(tuning) else {
+        scratch.seemsToMove = false
+        guard isElsewhere || signs.deviate(tuning.movementDeviations, tuning) else {
             // It is where it was: the levels deviated by chance, or a person passed. A room that was reported meanwhile is not held.
             if let stirred = states[tag].stirred, let since = states[tag].since, since > stirred {
                 states[tag].moved = now
@@ -119,6 +119,7 @@ extension RoomEngine {
         }
         let stirred = states[tag].stirred ?? now
         states[tag].stirred = stirred
+        scratch.seemsToMove = isElsewhere || signs.deviate(tuning.movementDeviations + doubt(of: tag, at: now), tuning)
         guard isElsewhere || now.seconds(since: stirred) >= tuning.stirReports * interval else { return }
         states[tag].moved = now
         states[tag].stirred = nil
@@ -127,8 +128,8 @@ extension RoomEngine {
 
     /// What the levels of all gateways say.
     private struct MovementSigns {
-        /// Of the deviations in standard deviations: their number, sum, and sum of squares.
-        var (count, sum, squares): (Float, Float, Float) = (0, 0, 0)
+        /// Of the deviations: their number, their squares in variances, their sum weighted with the inverse variances, and the sum of these.
+        var (count, squares, sum, weights): (Float, Float, Float, Float) = (0, 0, 0, 0)
         /// Gateways that heard the tag lately.
         var recent = 0
         /// A gateway hears it loudly that did not hear it before.
@@ -141,10 +142,12 @@ extension RoomEngine {
         var isWhereItLay = false
 
         /// Whether the levels deviate from those of the place where the tag lies by more than chance. What all gateways have in common is a
-        /// body that turns. Of a tag that lies still, the rest is χ² distributed with one degree of freedom less than gateways.
-        func deviate(_ tuning: RoomTuning) -> Bool {
+        /// body that turns, and deviates by `bodyDeviation`. Of a tag that lies still, the sum is χ² distributed with a degree of freedom for
+        /// each gateway.
+        func deviate(_ deviations: Float, _ tuning: RoomTuning) -> Bool {
             guard count > 0 else { return false }
-            return squares - sum * sum / count > quantile(ofFreedom: count - 1, tuning.movementDeviations)
+            let common = sum * sum / (weights + 1 / (tuning.bodyDeviation * tuning.bodyDeviation))
+            return squares - common > quantile(ofFreedom: count, deviations)
         }
 
         /// Whether a gateway hears the tag that does not where it lay: loudly and for the first time, or while all are silent that heard it
@@ -159,15 +162,18 @@ extension RoomEngine {
             let silence = now.seconds(since: heard.at)
             guard silence < Self.longestPause else { continue }
             signs.recent += 1
-            if heard.course.count >= Self.fewestLevels {
-                let square = heard.course.squaredDeviation(tuning)
+            // A deviation of a level that was not repeated is old: of many gateways that hear the tag now and then, some always have one.
+            let isPresent = silence <= Self.silentReports * interval
+            if isPresent, heard.course.count >= Self.fewestLevels {
+                let (deviation, weight) = (heard.course.deviation, heard.course.precision(tuning))
                 signs.count += 1
-                signs.squares += square
-                signs.sum += heard.course.deviation < 0 ? -square.squareRoot() : square.squareRoot()
+                signs.weights += weight
+                signs.sum += deviation * weight
+                signs.squares += deviation * deviation * weight
             }
             if heard.course.count > Self.mostNewLevels {
                 signs.hadPlace = true
-                if silence <= Self.silentReports * interval { signs.isWhereItLay = true }
+                if isPresent { signs.isWhereItLay = true }
             } else if silence <= interval {
                 signs.isNew = true
                 let isLoud = heard.level > tuning.missLevel + tuning.appearanceHeight
@@ -191,16 +197,23 @@ extension RoomEngine {
     /// Seconds since the tag last moved; 0 while it seems to move.
     @inline(__always)
     func restSeconds(of tag: TagIndex, at now: MonotonicInstant) -> Float {
-        guard let moved = states[tag].moved, states[tag].stirred == nil else { return 0 }
+        guard let moved = states[tag].moved, !scratch.seemsToMove else { return 0 }
         return now.seconds(since: moved)
     }
 
+    /// Standard deviations by which the levels of a tag have to deviate further before it seems to move at once, and not only after
+    /// `stirReports`. The longer it has not moved, the rarer is a movement, and the more often chance had the opportunity to look like one.
+    private func doubt(of tag: TagIndex, at now: MonotonicInstant) -> Float {
+        guard let moved = states[tag].moved else { return 0 }
+        return FixedMath.log(1 + now.seconds(since: moved) / (tuning.restHalfReports * reportInterval(of: tag)))
+    }
+
     /// How much a window of a tag counts that lies still, 0 … 1: the levels of its place are known, and more of them say little new.
-    /// The packets of a slow beacon are fewer, so it takes longer. After training each window counts.
+    /// The packets of a slow beacon are fewer, so it takes longer.
     @inline(__always)
     func worth(atRestFor reports: Float) -> Float {
-        let least = tuning.leastWorth + (1 - tuning.leastWorth) * scratch.labelledShare
-        return least + (1 - least) * tuning.restHalfReports / (tuning.restHalfReports + reports)
+        let half = tuning.restHalfReports * (1 + (tuning.labelledRestFactor - 1) * scratch.labelledShare)
+        return tuning.leastWorth + (1 - tuning.leastWorth) * half / (half + reports)
     }
 
     /// What is known of the place of these tags is wrong now: a gateway stands elsewhere, or a room was forgotten.

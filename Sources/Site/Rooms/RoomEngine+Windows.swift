@@ -9,6 +9,8 @@ struct Scratch: Sendable {
     /// Each gateway's part of the squared distance to a fingerprint in which nothing was heard; 0 for all but `weighed`.
     var parts = Table<GatewayIndex, Float>()
     var weighed: [GatewayIndex] = []
+    /// Whether the window's tag seems to move.
+    var seemsToMove = false
     /// Rooms that are weighed, and their results.
     var rooms: [RoomIndex] = []
     var placement: [Float] = []

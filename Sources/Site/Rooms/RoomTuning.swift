@@ -140,7 +140,7 @@ package struct RoomTuning: Hashable, Sendable {
     package var meanShare: Float = 0.02
     /// A tag moves where its latest levels deviate from their means so much that chance does it as rarely as a normal distribution exceeds
     /// this many standard deviations. With less, tags move that lie still; with more, a movement to the next room is missed.
-    package var movementDeviations: Float = 2
+    package var movementDeviations: Float = 1.7
     /// Levels that deviate for this many report intervals show that the tag is in another place now.
     package var stirReports: Float = 8
     /// A gateway that hears a tag by this many dB louder than `missLevel`, and did not hear it before, shows that the tag moves: it could
@@ -151,9 +151,11 @@ package struct RoomTuning: Hashable, Sendable {
     package var mostLevelVariance: Float = 100
     /// For this many report intervals after a movement the tag counts as one that moves.
     package var settleReports: Float = 20
-    /// Without labels, a window of a tag that lies still counts half after this many further report intervals, and `leastWorth` at least.
+    /// A window of a tag that lies still counts half after this many further report intervals, and `leastWorth` at least. With labels a
+    /// window says more of the place, and it takes `labelledRestFactor` times as long.
     package var restHalfReports: Float = 60
-    package var leastWorth: Float = 0.1
+    package var labelledRestFactor: Float = 10
+    package var leastWorth: Float = 0.03
     /// Mean time until the next room change of such a tag, as a share of the time since it last moved.
     package var restStayShare: Float = 10
 
