@@ -12,6 +12,7 @@ var houseHours: Double?
 var homeCount: UInt64?
 var printsEach = false
 var isOneWeak = false
+var restHours: Int?
 var seed: UInt64?
 var every = 1
 for argument in CommandLine.arguments.dropFirst() {
@@ -33,6 +34,9 @@ for argument in CommandLine.arguments.dropFirst() {
         printsEach = true
     } else if argument == "--weak" {
         isOneWeak = true
+    } else if argument.hasPrefix("--rest=") {
+        restHours = Int(argument.dropFirst(7))
+        guard let restHours, restHours > 1 else { fail("\(argument): not a number of hours from 2 on") }
     } else if argument.hasPrefix("--homes=") {
         homeCount = UInt64(argument.dropFirst(8))
         if homeCount == nil { fail("\(argument): not a number") }
@@ -56,7 +60,8 @@ if let homeCount {
     // The homes from 1001 on are for reporting, those from 1 to 200 for tuning.
     let first = seed ?? 1001
     var report = HomesReport(
-        tuning: tuning, isEngineOnly: isEngineOnly, printsEach: printsEach, isOneWeak: isOneWeak)
+        tuning: tuning, isEngineOnly: isEngineOnly, printsEach: printsEach, isOneWeak: isOneWeak,
+        restHours: restHours)
     report.run(homes: first..<first + homeCount)
     exit(0)
 }

@@ -28,6 +28,7 @@ extension RoomTuning {
         case "movementDeviations": movementDeviations = value
         case "settleReports": settleReports = value
         case "restHalfReports": restHalfReports = value
+        case "stirDeviations": stirDeviations = value
         case "labelledRestFactor": labelledRestFactor = value
         case "leastWorth": leastWorth = value
         case "restStayShare": restStayShare = value

@@ -41,21 +41,24 @@ struct HomesReport {
     let printsEach: Bool
     /// Takes 10 dB from one receiver of each home.
     let isOneWeak: Bool
+    /// The tag on the table lies there for so many hours, and it alone is judged.
+    let restHours: Int?
     private var rows: [[Row]] = Kind.allCases.map { _ in [] }
     private var fits: [(noise: NoiseFit, levels: LevelFit)] = []
 
-    init(tuning: RoomTuning, isEngineOnly: Bool, printsEach: Bool, isOneWeak: Bool) {
+    init(tuning: RoomTuning, isEngineOnly: Bool, printsEach: Bool, isOneWeak: Bool, restHours: Int?) {
         (self.tuning, self.isEngineOnly, self.printsEach) = (tuning, isEngineOnly, printsEach)
-        self.isOneWeak = isOneWeak
+        (self.isOneWeak, self.restHours) = (isOneWeak, restHours)
     }
 
     mutating func run(homes: Range<UInt64>) {
         for number in homes {
-            let random = RandomHome(number: number, isOneWeak: isOneWeak)
+            let random = RandomHome(number: number, isOneWeak: isOneWeak, restHours: restHours ?? 1)
             measureNoise(of: random)
             for (name, use) in Self.states { add(name, random, number, engine(random, trainedBy: use)) }
             if !isEngineOnly { runOthers(random, number) }
         }
+        guard restHours == nil else { return printRest() }
         for kind in Kind.allCases { printTable(of: kind) }
         printChanges()
         print("\nworn tags of homes with gateways, as recordings are measured: 10th, 50th and 90th percentile of homes")
@@ -74,7 +77,7 @@ struct HomesReport {
     private mutating func runOthers(_ random: RandomHome, _ number: UInt64) {
         var feed = random.nodePeriod.map { NodeFeed(seed: number, period: $0) }
         func heard(_ session: Session) -> Session { feed?.heard(of: session) ?? session }
-        let trials = random.trials.map { heard($0.session) }
+        let trials = judged(random).map { heard($0.session) }
         for (name, rule) in peerRules(random.home) {
             add(name, random, number, trials.map { playAnew(rule, $0) })
         }
@@ -99,10 +102,14 @@ struct HomesReport {
         case .unlabelled: for session in random.week { run.play(session, as: .unlabelled) }
         case .test, nil: break
         }
-        return random.trials.map { trial in
+        return judged(random).map { trial in
             var run = run
             return run.play(trial.session, as: .test)
         }
+    }
+
+    private func judged(_ random: RandomHome) -> [RandomHome.Trial] {
+        random.trials.filter { restHours == nil || !$0.isWorn }
     }
 
     private func playAnew(_ rule: any PeerRule, _ session: Session) -> [Report] {
@@ -112,9 +119,9 @@ struct HomesReport {
 
     /// Adds a home to the row of a rule.
     private mutating func add(_ name: String, _ random: RandomHome, _ number: UInt64, _ reports: [[Report]]) {
-        let scored = zip(random.trials, reports).map { ($0.isWorn, SessionScore($0.session, $1)) }
+        let scored = zip(judged(random), reports).map { ($0.isWorn, SessionScore($0.session, $1)) }
         let worn = Kind.allCases[random.nodePeriod == nil ? 0 : 1]
-        for (kind, isWorn) in [(worn, true), (.still, false)] {
+        for (kind, isWorn) in [(worn, true), (.still, false)] where restHours == nil || !isWorn {
             let score = Score(sessions: scored.filter { $0.0 == isWorn }.map(\.1))
             if let place = rows[kind.rawValue].firstIndex(where: { $0.name == name }) {
                 rows[kind.rawValue][place].scores.append(score)
@@ -129,7 +136,7 @@ struct HomesReport {
     }
 
     private mutating func measureNoise(of random: RandomHome) {
-        guard random.nodePeriod == nil else { return }
+        guard random.nodePeriod == nil, restHours == nil else { return }
         var home = random.home
         home.sessions = random.trials.filter(\.isWorn).map(\.session)
         fits.append((NoiseFit(home), LevelFit(home)))
@@ -159,6 +166,33 @@ struct HomesReport {
             ]
             print(
                 zip(texts, [37, 25, 25, 20, 0]).map {
+                    $0 + String(repeating: " ", count: max(1, $1 - $0.count))
+                }.joined())
+        }
+    }
+
+    /// How often a tag changes its room that lies still for hours.
+    private func printRest() {
+        guard let restHours, let rows = rows.last else { return }
+        print(
+            "\nstill tags, gateways and nodes: \(rows.first?.scores.count ?? 0) homes, \(restHours) hours; mean and worst tenth of the homes"
+        )
+        print(
+            "rule                                 time right     false in the first hour  later, per tag-day  homes with later ones"
+        )
+        for row in rows {
+            let early = row.mean({ Double($0.falseTimes.count { $0 < 3600 }) }, worstIsLeast: false)
+            let late = row.mean(
+                { Double($0.falseTimes.count { $0 >= 3600 }) / Double(restHours - 1) * 24 }, worstIsLeast: false)
+            let right = row.mean(\.right, worstIsLeast: true)
+            let texts = [
+                row.name, "\(fixed(right.all, 3)) \(fixed(right.worst, 3))",
+                "\(fixed(early.all, 2)) \(fixed(early.worst, 1))",
+                "\(fixed(late.all, 2)) \(fixed(late.worst, 1))",
+                String(row.scores.count { $0.falseTimes.contains { $0 >= 3600 } }),
+            ]
+            print(
+                zip(texts, [37, 15, 25, 20, 0]).map {
                     $0 + String(repeating: " ", count: max(1, $1 - $0.count))
                 }.joined())
         }

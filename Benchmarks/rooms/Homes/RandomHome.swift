@@ -24,8 +24,10 @@ struct RandomHome {
     private let radio: HomeRadio
     private var random: Random
 
-    /// - Parameter isOneWeak: Takes 10 dB from one receiver. All else is the same.
-    init(number: UInt64, isOneWeak: Bool = false) {
+    /// - Parameters:
+    ///   - isOneWeak: Takes 10 dB from one receiver. All else is the same.
+    ///   - restHours: For how long the tag lies on the table. All else is the same, but for the time at which a receiver fails then.
+    init(number: UInt64, isOneWeak: Bool = false, restHours: Int = 1) {
         var random = Random(seed: number &* 0x2545_f491_4f6c_dd1d)
         let count = 3 + random.below(13)
         let floors = count < 5 ? 1 : 1 + random.below(3)
@@ -37,13 +39,13 @@ struct RandomHome {
         nodePeriod = random.uniform() < 0.3 ? pow(10, random.uniform()) : nil
         phases = radio.receivers.map { _ in random.uniform() }
         self.random = random
-        live()
+        live(restHours: restHours)
     }
 
     private static let wornIntervals = [0.1, 0.25, 0.5, 1, 1, 1, 2, 5, 10]
     private static let stillIntervals: [Double] = [0.5, 1, 1, 2, 5, 10]
 
-    private mutating func live() {
+    private mutating func live(restHours: Int) {
         var people: [TagWear] = []
         for _ in 0..<3 {
             let interval = Self.wornIntervals[random.below(Self.wornIntervals.count)]
@@ -54,7 +56,7 @@ struct RandomHome {
         for day in 0..<7 { week.append(session(day == 6 ? still : people[day % 2], seconds: 900)) }
         // In one home of three a receiver fails for some minutes.
         let failing = random.uniform() < 1 / 3 ? random.below(radio.receivers.count) : nil
-        for (wear, seconds) in [(people[0], 1200), (people[1], 1200), (still, 3600)] {
+        for (wear, seconds) in [(people[0], 1200), (people[1], 1200), (still, 3600 * restHours)] {
             trials.append(Trial(isWorn: wear.isWorn, session: session(wear, seconds: seconds, failing: failing)))
         }
     }

@@ -5,7 +5,8 @@ typealias Report = (time: Double, room: Int)
 struct SessionScore {
     var rightSeconds = 0
     var seconds = 0
-    var falseChanges = 0
+    /// Seconds from the begin to each change to a false room.
+    var falseTimes: [Double] = []
     var hours: Double = 0
     /// Of each change into a stay of at least 5 s: seconds until the room was reported; nil: it never was.
     var delays: [Double?] = []
@@ -20,13 +21,13 @@ struct SessionScore {
         guard let first = stays.first, let last = stays.last else { return }
         hours = (last.to - first.from) / 3600
         countSeconds(stays, reports, from: first.from, to: last.to)
-        falseChanges = zip([(0, -1)] + reports, reports).count { before, report in
+        falseTimes = zip([(0, -1)] + reports, reports).filter { before, report in
             // What follows no report changes none.
             before.room >= 0 && report.room >= 0 && report.time >= first.from
                 && !stays.contains {
                     $0.room == report.room && $0.to > report.time - Self.tolerance && $0.from <= report.time
                 }
-        }
+        }.map { $0.1.time - first.from }
         delays = stays.dropFirst().filter { $0.to - $0.from >= Self.shortestStay }.map { delay(of: $0, reports) }
     }
 
@@ -51,6 +52,7 @@ struct SessionScore {
             .map { $0.time - stay.from }
     }
 
+    var falseChanges: Int { falseTimes.count }
     var right: Double { seconds > 0 ? Double(rightSeconds) / Double(seconds) : 0 }
 }
 
@@ -64,6 +66,8 @@ struct Score {
 
     /// Share of seconds in which the reported room was the true one.
     var right: Double { seconds > 0 ? Double(sessions.reduce(0) { $0 + $1.rightSeconds }) / Double(seconds) : 0 }
+    /// Seconds from the begin of its session to each change to a false room.
+    var falseTimes: [Double] { sessions.flatMap(\.falseTimes) }
     var falsePerHour: Double { hours > 0 ? Double(sessions.reduce(0) { $0 + $1.falseChanges }) / hours : 0 }
     /// Sorted.
     var delays: [Double] { allDelays.compactMap(\.self).sorted() }

@@ -109,7 +109,9 @@ extension RoomEngine {
         let isElsewhere =
             states[tag].moved == nil || scratch.vector.elapsed >= Self.longestPause || signs.isHeardElsewhere
         scratch.seemsToMove = false
-        guard isElsewhere || signs.deviate(tuning.movementDeviations, tuning) else {
+        // A movement that began is not over with one window in which chance hides it.
+        let begin = states[tag].stirred == nil ? tuning.movementDeviations : tuning.stirDeviations
+        guard isElsewhere || signs.deviate(begin, tuning) else {
             // It is where it was: the levels deviated by chance, or a person passed. A room that was reported meanwhile is not held.
             if let stirred = states[tag].stirred, let since = states[tag].since, since > stirred {
                 states[tag].moved = now
@@ -119,7 +121,7 @@ extension RoomEngine {
         }
         let stirred = states[tag].stirred ?? now
         states[tag].stirred = stirred
-        scratch.seemsToMove = isElsewhere || signs.deviate(tuning.movementDeviations + doubt(of: tag, at: now), tuning)
+        scratch.seemsToMove = isElsewhere || signs.deviate(clearDeviations(of: tag, at: now), tuning)
         guard isElsewhere || now.seconds(since: stirred) >= tuning.stirReports * interval else { return }
         states[tag].moved = now
         states[tag].stirred = nil
@@ -142,8 +144,8 @@ extension RoomEngine {
         var isWhereItLay = false
 
         /// Whether the levels deviate from those of the place where the tag lies by more than chance. What all gateways have in common is a
-        /// body that turns, and deviates by `bodyDeviation`. Of a tag that lies still, the sum is χ² distributed with a degree of freedom for
-        /// each gateway.
+        /// body that turns, and deviates by `bodyDeviation`. Of a tag that lies still beside such a body, the sum is χ² distributed with a degree
+        /// of freedom for each gateway.
         func deviate(_ deviations: Float, _ tuning: RoomTuning) -> Bool {
             guard count > 0 else { return false }
             let common = sum * sum / (weights + 1 / (tuning.bodyDeviation * tuning.bodyDeviation))
@@ -163,7 +165,9 @@ extension RoomEngine {
             guard silence < Self.longestPause else { continue }
             signs.recent += 1
             // A deviation of a level that was not repeated is old: of many gateways that hear the tag now and then, some always have one.
-            let isPresent = silence <= Self.silentReports * interval
+            let isNode = !gateways[heard.gateway].sendsAlways
+            let isPresent =
+                silence <= Self.silentReports * (isNode ? max(interval, tuning.nodeReportSeconds) : interval)
             if isPresent, heard.course.count >= Self.fewestLevels {
                 let (deviation, weight) = (heard.course.deviation, heard.course.precision(tuning))
                 signs.count += 1
@@ -201,11 +205,14 @@ extension RoomEngine {
         return now.seconds(since: moved)
     }
 
-    /// Standard deviations by which the levels of a tag have to deviate further before it seems to move at once, and not only after
-    /// `stirReports`. The longer it has not moved, the rarer is a movement, and the more often chance had the opportunity to look like one.
-    private func doubt(of tag: TagIndex, at now: MonotonicInstant) -> Float {
-        guard let moved = states[tag].moved else { return 0 }
-        return FixedMath.log(1 + now.seconds(since: moved) / (tuning.restHalfReports * reportInterval(of: tag)))
+    /// Standard deviations by which the levels of a tag have to deviate before it seems to move at once, and not only after `stirReports`.
+    /// The longer it has not moved, the more often chance had the opportunity to look like a movement: the largest of n deviations grows with
+    /// the square root of 2·ln(n).
+    private func clearDeviations(of tag: TagIndex, at now: MonotonicInstant) -> Float {
+        let least = tuning.movementDeviations
+        guard let moved = states[tag].moved else { return least }
+        let opportunities = 1 + now.seconds(since: moved) / (tuning.restHalfReports * reportInterval(of: tag))
+        return (least * least + 2 * FixedMath.log(opportunities)).squareRoot()
     }
 
     /// How much a window of a tag counts that lies still, 0 … 1: the levels of its place are known, and more of them say little new.

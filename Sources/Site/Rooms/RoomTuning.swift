@@ -138,9 +138,11 @@ package struct RoomTuning: Hashable, Sendable {
     /// shows in some seconds, and the mean follows the slow changes of a home, such as doors and people.
     package var latestShare: Float = 0.4
     package var meanShare: Float = 0.02
-    /// A tag moves where its latest levels deviate from their means so much that chance does it as rarely as a normal distribution exceeds
-    /// this many standard deviations. With less, tags move that lie still; with more, a movement to the next room is missed.
+    /// A tag begins to move where its latest levels deviate from their means so much that chance does it as rarely as a normal distribution
+    /// exceeds this many standard deviations, and has not moved where they deviate by less than `stirDeviations` again. With less, tags move
+    /// that lie still; with more, a movement to the next room is missed.
     package var movementDeviations: Float = 1.7
+    package var stirDeviations: Float = 0.7
     /// Levels that deviate for this many report intervals show that the tag is in another place now.
     package var stirReports: Float = 8
     /// A gateway that hears a tag by this many dB louder than `missLevel`, and did not hear it before, shows that the tag moves: it could
