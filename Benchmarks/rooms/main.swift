@@ -36,7 +36,9 @@ for argument in CommandLine.arguments.dropFirst() {
         isOneWeak = true
     } else if argument.hasPrefix("--rest=") {
         restHours = Int(argument.dropFirst(7))
-        guard let restHours, restHours > 1 else { fail("\(argument): not a number of hours from 2 on") }
+        guard let restHours, (2...168).contains(restHours) else {
+            fail("\(argument): not a number of hours from 2 to 168")
+        }
     } else if argument.hasPrefix("--homes=") {
         homeCount = UInt64(argument.dropFirst(8))
         if homeCount == nil { fail("\(argument): not a number") }

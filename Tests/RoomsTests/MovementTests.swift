@@ -33,8 +33,8 @@ import Testing
         house.lie(for: isTrained ? 7200 : 900, ["k": -60, "h": -64, "o": -75])
         #expect(house.reported.last == "Kitchen")
         house.reported = []
-        // From four decibels for the kitchen to two for the hall and back, each within ten minutes, as slowly as doors and people do. After
-        // training the levels of the hall itself, of minutes, would rightly be one for the hall.
+        // The difference between the two gateways changes slowly: from four decibels for the kitchen to two for the hall and back. After
+        // training it goes to one for the hall: some minutes of levels as in the hall's training would rightly be reported as the hall.
         for step in [2, 1, 0, -1, -2, -1, 0, 1, 2, 3, 4, 3, 2, 1, 0, -1, -2, -1, 0, 1, 2, 3] as [Float] {
             let difference = max(step, isTrained ? -1 : -2)
             house.lie(for: 90, ["k": -62 + difference / 2, "h": -62 - difference / 2, "o": -75])

@@ -108,6 +108,7 @@ struct HomesReport {
         }
     }
 
+    /// The trials that count: all, or that of the tag on the table.
     private func judged(_ random: RandomHome) -> [RandomHome.Trial] {
         random.trials.filter { restHours == nil || !$0.isWorn }
     }
@@ -164,14 +165,11 @@ struct HomesReport {
                 "\(fixed(percentile(0.5, of: delays), 1)) \(fixed(percentile(0.9, of: delays), 1))",
                 changes > 0 ? "\(fixed(Double(never) / Double(changes) * 100, 0)) %" : "-",
             ]
-            print(
-                zip(texts, [37, 25, 25, 20, 0]).map {
-                    $0 + String(repeating: " ", count: max(1, $1 - $0.count))
-                }.joined())
+            print(Table.columns(texts, widths: [37, 25, 25, 20, 0]))
         }
     }
 
-    /// How often a tag changes its room that lies still for hours.
+    /// How often a tag that lies still for hours changes its room.
     private func printRest() {
         guard let restHours, let rows = rows.last else { return }
         print(
@@ -191,10 +189,7 @@ struct HomesReport {
                 "\(fixed(late.all, 2)) \(fixed(late.worst, 1))",
                 String(row.scores.count { $0.falseTimes.contains { $0 >= 3600 } }),
             ]
-            print(
-                zip(texts, [37, 15, 25, 20, 0]).map {
-                    $0 + String(repeating: " ", count: max(1, $1 - $0.count))
-                }.joined())
+            print(Table.columns(texts, widths: [37, 15, 25, 20, 0]))
         }
     }
 

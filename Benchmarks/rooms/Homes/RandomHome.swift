@@ -26,7 +26,7 @@ struct RandomHome {
 
     /// - Parameters:
     ///   - isOneWeak: Takes 10 dB from one receiver. All else is the same.
-    ///   - restHours: For how long the tag lies on the table. All else is the same, but for the time at which a receiver fails then.
+    ///   - restHours: For how long the tag lies on the table. All else is the same, except that a receiver may fail later.
     init(number: UInt64, isOneWeak: Bool = false, restHours: Int = 1) {
         var random = Random(seed: number &* 0x2545_f491_4f6c_dd1d)
         let count = 3 + random.below(13)

@@ -50,10 +50,7 @@ struct HouseReport {
                 String(life.falseInFailures), String(life.falseAway),
                 "\(fixed(percentile(0.5, of: life.awayDelays), 0)), \(fixed(life.awayDelays.last ?? .nan, 0))",
             ]
-            print(
-                zip(texts, [20, 12, 20, 9, 7, 19, 13, 12, 0]).map {
-                    $0 + String(repeating: " ", count: max(1, $1 - $0.count))
-                }.joined())
+            print(Table.columns(texts, widths: [20, 12, 20, 9, 7, 19, 13, 12, 0]))
         }
         for isWorn in [true, false] {
             let some = lives.filter { $0.isWorn == isWorn }.map(\.0)

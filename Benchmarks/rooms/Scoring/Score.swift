@@ -5,7 +5,7 @@ typealias Report = (time: Double, room: Int)
 struct SessionScore {
     var rightSeconds = 0
     var seconds = 0
-    /// Seconds from the begin to each change to a false room.
+    /// Seconds from the beginning to each change to a false room.
     var falseTimes: [Double] = []
     var hours: Double = 0
     /// Of each change into a stay of at least 5 s: seconds until the room was reported; nil: it never was.
@@ -66,7 +66,7 @@ struct Score {
 
     /// Share of seconds in which the reported room was the true one.
     var right: Double { seconds > 0 ? Double(sessions.reduce(0) { $0 + $1.rightSeconds }) / Double(seconds) : 0 }
-    /// Seconds from the begin of its session to each change to a false room.
+    /// Seconds from the beginning of its session to each change to a false room.
     var falseTimes: [Double] { sessions.flatMap(\.falseTimes) }
     var falsePerHour: Double { hours > 0 ? Double(sessions.reduce(0) { $0 + $1.falseChanges }) / hours : 0 }
     /// Sorted.

@@ -24,8 +24,11 @@ enum Table {
         " [\(fixed(interval.0, digits)) \(fixed(interval.1, digits))]"
     }
 
-    private static func line(_ texts: String...) -> String {
-        zip(texts, [40, 19, 20, 14, 9, 7, 0]).map { text, width in
+    private static func line(_ texts: String...) -> String { columns(texts, widths: [40, 19, 20, 14, 9, 7, 0]) }
+
+    /// A line in which each text takes at least the width of its column, and is followed by a space.
+    static func columns(_ texts: [String], widths: [Int]) -> String {
+        zip(texts, widths).map { text, width in
             text + String(repeating: " ", count: max(1, width - text.count))
         }.joined()
     }

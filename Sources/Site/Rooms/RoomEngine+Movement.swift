@@ -109,9 +109,9 @@ extension RoomEngine {
         let isElsewhere =
             states[tag].moved == nil || scratch.vector.elapsed >= Self.longestPause || signs.isHeardElsewhere
         scratch.seemsToMove = false
-        // A movement that began is not over with one window in which chance hides it.
-        let begin = states[tag].stirred == nil ? tuning.movementDeviations : tuning.stirDeviations
-        guard isElsewhere || signs.deviate(begin, tuning) else {
+        // Once a movement seems to have begun, a window in which chance hides it does not end it.
+        let least = states[tag].stirred == nil ? tuning.movementDeviations : tuning.stirDeviations
+        guard isElsewhere || signs.deviate(least, tuning) else {
             // It is where it was: the levels deviated by chance, or a person passed. A room that was reported meanwhile is not held.
             if let stirred = states[tag].stirred, let since = states[tag].since, since > stirred {
                 states[tag].moved = now
@@ -143,9 +143,9 @@ extension RoomEngine {
         /// Such a gateway still does.
         var isWhereItLay = false
 
-        /// Whether the levels deviate from those of the place where the tag lies by more than chance. What all gateways have in common is a
-        /// body that turns, and deviates by `bodyDeviation`. Of a tag that lies still beside such a body, the sum is χ² distributed with a degree
-        /// of freedom for each gateway.
+        /// Whether the levels deviate from those of the place where the tag lies by more than chance does as rarely as a normal distribution exceeds
+        /// so many standard deviations. What all gateways have in common comes from a body that turns, with a standard deviation of
+        /// `bodyDeviation`. For a tag that lies still near such a body, the sum is χ² distributed with one degree of freedom for each gateway.
         func deviate(_ deviations: Float, _ tuning: RoomTuning) -> Bool {
             guard count > 0 else { return false }
             let common = sum * sum / (weights + 1 / (tuning.bodyDeviation * tuning.bodyDeviation))
@@ -160,14 +160,15 @@ extension RoomEngine {
     @inline(__always)
     private func movementSigns(of tag: TagIndex, at now: MonotonicInstant, interval: Float) -> MovementSigns {
         var signs = MovementSigns()
+        let nodeInterval = max(interval, tuning.nodeReportSeconds)
         for heard in states[tag].levels {
             let silence = now.seconds(since: heard.at)
             guard silence < Self.longestPause else { continue }
             signs.recent += 1
-            // A deviation of a level that was not repeated is old: of many gateways that hear the tag now and then, some always have one.
-            let isNode = !gateways[heard.gateway].sendsAlways
+            // What a gateway measured long ago says nothing of a movement now. Where many gateways hear the tag now and then, the last level of some
+            // always deviates by chance.
             let isPresent =
-                silence <= Self.silentReports * (isNode ? max(interval, tuning.nodeReportSeconds) : interval)
+                silence <= Self.silentReports * (gateways[heard.gateway].sendsAlways ? interval : nodeInterval)
             if isPresent, heard.course.count >= Self.fewestLevels {
                 let (deviation, weight) = (heard.course.deviation, heard.course.precision(tuning))
                 signs.count += 1
@@ -198,21 +199,21 @@ extension RoomEngine {
         max(0, restSeconds(of: tag, at: now) / reportInterval(of: tag) - tuning.settleReports)
     }
 
-    /// Seconds since the tag last moved; 0 while it seems to move.
+    /// Seconds since the tag of the present window last moved; 0 while it seems to move.
     @inline(__always)
     func restSeconds(of tag: TagIndex, at now: MonotonicInstant) -> Float {
         guard let moved = states[tag].moved, !scratch.seemsToMove else { return 0 }
         return now.seconds(since: moved)
     }
 
-    /// Standard deviations by which the levels of a tag have to deviate before it seems to move at once, and not only after `stirReports`.
-    /// The longer it has not moved, the more often chance had the opportunity to look like a movement: the largest of n deviations grows with
-    /// the square root of 2·ln(n).
+    /// The number of standard deviations from which on a tag seems to move at once, and not only after `stirReports`. The longer it has not
+    /// moved, the more windows there were in which its levels could deviate so much by chance: the largest of n normal deviations grows as the
+    /// square root of 2·ln(n).
     private func clearDeviations(of tag: TagIndex, at now: MonotonicInstant) -> Float {
         let least = tuning.movementDeviations
         guard let moved = states[tag].moved else { return least }
-        let opportunities = 1 + now.seconds(since: moved) / (tuning.restHalfReports * reportInterval(of: tag))
-        return (least * least + 2 * FixedMath.log(opportunities)).squareRoot()
+        let chances = 1 + now.seconds(since: moved) / (tuning.restHalfReports * reportInterval(of: tag))
+        return (least * least + 2 * FixedMath.log(chances)).squareRoot()
     }
 
     /// How much a window of a tag counts that lies still, 0 … 1: the levels of its place are known, and more of them say little new.

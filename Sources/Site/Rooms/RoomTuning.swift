@@ -138,9 +138,10 @@ package struct RoomTuning: Hashable, Sendable {
     /// shows in some seconds, and the mean follows the slow changes of a home, such as doors and people.
     package var latestShare: Float = 0.4
     package var meanShare: Float = 0.02
-    /// A tag begins to move where its latest levels deviate from their means so much that chance does it as rarely as a normal distribution
-    /// exceeds this many standard deviations, and has not moved where they deviate by less than `stirDeviations` again. With less, tags move
-    /// that lie still; with more, a movement to the next room is missed.
+    /// A movement seems to begin where the latest levels of a tag deviate from their means so much that chance does it as rarely as a normal
+    /// distribution exceeds this many standard deviations (`clearDeviations(of:at:)` says when it counts at once). It was none if they deviate
+    /// by less than `stirDeviations` before `stirReports` are over. With smaller numbers, tags that lie still count as moving; with larger ones,
+    /// a movement to the next room is missed.
     package var movementDeviations: Float = 1.7
     package var stirDeviations: Float = 0.7
     /// Levels that deviate for this many report intervals show that the tag is in another place now.
@@ -153,8 +154,8 @@ package struct RoomTuning: Hashable, Sendable {
     package var mostLevelVariance: Float = 100
     /// For this many report intervals after a movement the tag counts as one that moves.
     package var settleReports: Float = 20
-    /// A window of a tag that lies still counts half after this many further report intervals, and `leastWorth` at least. With labels a
-    /// window says more of the place, and it takes `labelledRestFactor` times as long.
+    /// A window of a tag that lies still counts half after this many further report intervals, and `leastWorth` at least. After training, a
+    /// window says more of the place, so it takes `labelledRestFactor` times as many.
     package var restHalfReports: Float = 60
     package var labelledRestFactor: Float = 10
     package var leastWorth: Float = 0.03
