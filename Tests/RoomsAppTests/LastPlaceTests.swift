@@ -68,7 +68,7 @@ import Testing
 
     @Test func `A tag that comes home and goes before its room is known keeps its last room`() throws {
         let (fixture, heard) = try left()
-        fixture.stay(in: 0, seconds: 1)
+        fixture.stayBetweenRooms(seconds: 1)
         let between = try state(fixture)
         #expect(between["home"] == true && between["lastRoom"] == "hall", "\(between)")
         fixture.hearNothing(seconds: 200)

@@ -92,13 +92,18 @@ final class RoomServiceFixture: ServiceRig {
     func recordUnrest() { Issue.record("the service does not come to rest") }
 
     /// The tag is in a room of this number, for so many seconds.
-    func stay(in room: Int, seconds: Int) {
+    func stay(in room: Int, seconds: Int) { hear(Self.levels[room], seconds: seconds) }
+
+    /// All gateways hear the tag alike, for so many seconds.
+    func stayBetweenRooms(seconds: Int) { hear(Self.rooms.map { _ in -70 }, seconds: seconds) }
+
+    private func hear(_ levels: [Int], seconds: Int) {
         for _ in 0..<seconds {
-            for gateway in Self.rooms.indices {
+            for (gateway, level) in levels.enumerated() {
                 receive(
                     sealed: "ibeacon-rooms/home/heard/g\(gateway)",
                     #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":40,"#
-                        + #""beacons":[{"id":"\#(Self.uuid):1:7","n":3,"rssi":\#(Self.levels[room][gateway]),"#
+                        + #""beacons":[{"id":"\#(Self.uuid):1:7","n":3,"rssi":\#(level),"#
                         + #""power":-59,"age":100}]}"#)
             }
             second += 1

@@ -55,6 +55,17 @@ extension House {
         #expect(house.reported.last == "Hall")
     }
 
+    @Test func `One message of a node reports no first room: what other nodes hear is not known yet`() {
+        var house = House(Self.rooms)
+        for second in 0..<4 {
+            house.wait(until: 10 + 5 * Double(second))
+            for (node, _) in Self.rooms { house.pass(.telemetry(node: node)) }
+        }
+        house.sendAsNode("k", level: -50, at: 28)
+        house.wait(until: 32)
+        #expect(house.reported == [nil])
+    }
+
     @Test func `What a node says of another tag is no silence about this one`() throws {
         var house = House(Self.rooms)
         let bob = BeaconID(uuid: House.beacon.uuid, major: 3, minor: 5)

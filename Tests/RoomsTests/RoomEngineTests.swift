@@ -30,11 +30,54 @@ import Testing
         #expect(house.reported == [nil, "Kitchen", "Hall", "Bedroom"])
     }
 
-    @Test func `One packet reports no room, however loud it is`() {
+    /// One packet arrives after silence.
+    /// - Parameter silence: Seconds for which the gateways send that they hear nothing.
+    private static func reported(ofOnePacket levels: [String: Float?], after silence: Int) -> [String?] {
+        var house = flat()
+        house.seconds(silence, ["k": nil, "h": nil, "b": nil])
+        house.second(levels)
+        house.seconds(5, ["k": nil, "h": nil, "b": nil])
+        return house.reported
+    }
+
+    @Test func `One packet reports the first room of a tag, if one gateway hears it clearly best`() {
+        #expect(Self.reported(ofOnePacket: ["k": -55, "h": -70, "b": nil], after: 11) == [nil, "Kitchen"])
+    }
+
+    @Test(arguments: [(-66, nil), (-80, "Kitchen")] as [(Float, String?)])
+    func `After a walk too, one packet reports a room only if its gateway hears it clearly best`(
+        hall: Float, room: String?
+    ) {
         var house = Self.flat()
-        house.second(["k": -30, "h": nil, "b": nil])
-        for _ in 0..<5 { house.second(["k": nil, "h": nil, "b": nil]) }
-        #expect(house.reported == [nil])
+        for (room, levels) in [("Kitchen", ["k": -60, "h": hall]), ("Hall", ["k": -75, "h": -60])] {
+            house.pass(.learn(room: room, tag: "jane", .seconds(60)))
+            house.seconds(62, ["k": levels["k"], "h": levels["h"], "b": nil])
+        }
+        house.seconds(200, ["k": nil, "h": nil, "b": nil])
+        let before = house.reported.count
+        house.second(["k": -60, "h": hall, "b": nil])
+        house.seconds(5, ["k": nil, "h": nil, "b": nil])
+        #expect(house.reported.dropFirst(before).last == room)
+        #expect(house.home.last == true)
+    }
+
+    @Test func `One packet reports no room before each gateway that is alive has sent a message, however loud it is`() {
+        #expect(Self.reported(ofOnePacket: ["k": -30, "h": nil, "b": nil], after: 0) == [nil])
+        #expect(Self.reported(ofOnePacket: ["k": -30, "h": nil, "b": nil], after: 8) == [nil])
+    }
+
+    @Test func `A tag that arrives is reported within two seconds of its first packet`() throws {
+        var house = Self.flat()
+        house.seconds(20, ["k": nil, "h": nil, "b": nil])
+        // The gateways' seconds are out of step.
+        let packet = house.now
+        for (after, gateway, level) in [(0.2, "b", -82), (0.5, "h", -70), (0.8, "k", -55)] as [(Double, String, Float)]
+        {
+            house.wait(until: packet + after)
+            house.send(from: gateway, level: level, age: after)
+        }
+        house.wait(until: packet + 1.8)
+        #expect(house.reported == [nil, "Kitchen"])
     }
 
     @Test func `A gateway that hears a tag for a second and fails does not draw it into its room`() {

@@ -37,6 +37,7 @@ extension RoomTuning {
         case "reportProbability": reportProbability = value
         case "labelledReportProbability": labelledReportProbability = value
         case "readingsToReport": readingsToReport = Int(value)
+        case "clearLead": clearLead = value
         case "heldReports": heldReports = value
         case "nodeReportSeconds": nodeReportSeconds = value
         case "windowCap": windowCap = value

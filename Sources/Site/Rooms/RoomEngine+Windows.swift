@@ -349,11 +349,31 @@ extension RoomEngine {
             tuning.reportProbability
             + (tuning.labelledReportProbability - tuning.reportProbability) * scratch.labelledShare
         guard best.room != states[tag].room, best.probability >= needed,
-            best.support >= tuning.readingsToReport
+            best.support >= tuning.readingsToReport || best.support > 0 && isClear(best.room, for: tag)
         else { return }
         let from = states[tag].room
         states[tag].room = best.room
         states[tag].since = now
         decide(tag, from: from, confidence: best.probability, &effects)
     }
+
+    /// Whether one reading is enough to report the room: the tag has none yet, and a gateway of this room hears it clearly louder than those of all
+    /// other rooms do. Nodes report too rarely for that.
+    private func isClear(_ room: RoomIndex, for tag: TagIndex) -> Bool {
+        guard states[tag].room == nil else { return false }
+        var (own, others) = (-Float.infinity, tuning.missLevel)
+        for gateway in scratch.vector.heard {
+            guard let level = scratch.vector.levels[gateway].dBm else { continue }
+            if gateways[gateway].room != room {
+                others = max(others, level)
+            } else if gateways[gateway].sendsAlways, gateways[gateway].listened >= Self.keepaliveNanoseconds {
+                own = max(own, level)
+            }
+        }
+        return own >= others + tuning.clearLead
+    }
+
+    /// Once a gateway has listened for this long, each other one that is alive has sent a message (`ReadingFeed.keepalive`). This counts from the start
+    /// of the service.
+    private static let keepaliveNanoseconds: Int64 = 10_000_000_000
 }
