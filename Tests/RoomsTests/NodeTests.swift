@@ -57,8 +57,8 @@ extension House {
 
     @Test func `One message of a node reports no first room: what other nodes hear is not known yet`() {
         var house = House(Self.rooms)
-        for second in 0..<4 {
-            house.wait(until: 10 + 5 * Double(second))
+        for round in 0..<4 {
+            house.wait(until: 10 + 5 * Double(round))
             for (node, _) in Self.rooms { house.pass(.telemetry(node: node)) }
         }
         house.sendAsNode("k", level: -50, at: 28)

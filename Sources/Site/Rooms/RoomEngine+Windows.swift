@@ -349,7 +349,7 @@ extension RoomEngine {
             tuning.reportProbability
             + (tuning.labelledReportProbability - tuning.reportProbability) * scratch.labelledShare
         guard best.room != states[tag].room, best.probability >= needed,
-            best.support >= tuning.readingsToReport || best.support > 0 && isClear(best.room, for: tag)
+            best.support >= tuning.readingsToReport || states[tag].room == nil && isClear(best.room, for: tag)
         else { return }
         let from = states[tag].room
         states[tag].room = best.room
@@ -357,23 +357,20 @@ extension RoomEngine {
         decide(tag, from: from, confidence: best.probability, &effects)
     }
 
-    /// Whether one reading is enough to report the room: the tag has none yet, and a gateway of this room hears it clearly louder than those of all
-    /// other rooms do. Nodes report too rarely for that.
+    /// Whether one reading is enough to report the first room of a tag: a gateway of this room hears the tag clearly louder than those of all other
+    /// rooms, one of which hears it, too. A packet that the nearest gateway lost may have been heard by one far gateway alone, and so may one
+    /// at the edge. Of each other room it has to be known what its receivers hear; a node reports too rarely for that.
     private func isClear(_ room: RoomIndex, for tag: TagIndex) -> Bool {
-        guard states[tag].room == nil else { return false }
-        var (own, others) = (-Float.infinity, tuning.missLevel)
+        guard scratch.vector.isLoudestNew, trainedRoom(of: tag) == nil else { return false }
+        var (own, others) = (-Float.infinity, -Float.infinity)
         for gateway in scratch.vector.heard {
-            guard let level = scratch.vector.levels[gateway].dBm else { continue }
-            if gateways[gateway].room != room {
-                others = max(others, level)
-            } else if gateways[gateway].sendsAlways, gateways[gateway].listened >= Self.keepaliveNanoseconds {
-                own = max(own, level)
-            }
+            guard let level = scratch.vector.levels[gateway].dBm, let place = gateways[gateway].room else { continue }
+            if place == room { own = max(own, level) } else { others = max(others, level) }
         }
-        return own >= others + tuning.clearLead
+        guard others.isFinite, own >= others + tuning.clearLead else { return false }
+        return scratch.rooms.allSatisfy { other in
+            other == room || rooms[other].gateways.isEmpty
+                || rooms[other].gateways.contains { scratch.vector.levels[$0].dBm != nil }
+        }
     }
-
-    /// Once a gateway has listened for this long, each other one that is alive has sent a message (`ReadingFeed.keepalive`). This counts from the start
-    /// of the service.
-    private static let keepaliveNanoseconds: Int64 = 10_000_000_000
 }
