@@ -55,13 +55,14 @@ extension House {
         #expect(house.reported.last == "Hall")
     }
 
-    @Test func `One message of a node reports no first room: what other nodes hear is not known yet`() {
-        var house = House(Self.rooms)
+    @Test func `Two nodes that hear a tag report no first room at once: a third may hear it better`() {
+        var house = House(Self.rooms + [(gateway: "b", room: "Bath")])
         for round in 0..<4 {
             house.wait(until: 10 + 5 * Double(round))
-            for (node, _) in Self.rooms { house.pass(.telemetry(node: node)) }
+            for node in ["k", "h", "b"] { house.pass(.telemetry(node: node)) }
         }
-        house.sendAsNode("k", level: -50, at: 28)
+        house.sendAsNode("h", level: -80, at: 28)
+        house.sendAsNode("k", level: -50, at: 28.2)
         house.wait(until: 32)
         #expect(house.reported == [nil])
     }

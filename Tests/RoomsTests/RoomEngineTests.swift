@@ -53,10 +53,45 @@ import Testing
         #expect(Self.reported(ofOnePacket: ["k": -30, "h": nil, "b": nil], after: 5) == [nil])
     }
 
-    @Test(arguments: [0, 40])
-    func `One packet reports no room while it is not known what the gateway of another room hears`(silence: Int) {
-        let known = ["k", "h"]
-        #expect(Self.reported(ofOnePacket: ["k": -55, "h": -70], after: silence, of: known) == [nil])
+    @Test(arguments: [0, 5])
+    func `One packet reports no room while a gateway in another one has not spoken, or no more`(seconds: Int) {
+        var house = Self.flat()
+        house.seconds(seconds, ["k": nil, "h": nil, "b": nil])
+        house.seconds(40, ["k": nil, "h": nil])
+        house.second(["k": -55, "h": -70])
+        house.seconds(5, ["k": nil, "h": nil])
+        #expect(house.reported == [nil])
+    }
+
+    @Test func `One packet reports no room while one of two gateways in another one is silent`() {
+        var house = House([("k", "Kitchen"), ("h", "Hall"), ("h2", "Hall")])
+        house.seconds(40, ["k": nil, "h": nil])
+        house.second(["k": -50, "h": -70])
+        house.seconds(5, ["k": nil, "h": nil])
+        #expect(house.reported == [nil])
+    }
+
+    @Test(arguments: [false, true])
+    func `In a house of many rooms, too, a gateway that is silent may be the nearest`(isSilent: Bool) {
+        let far = (1...10).map { "r\($0)" }
+        var house = House([("k", "Kitchen"), ("h", "Hall")] + far.map { ($0, "Room \($0)") })
+        var levels: [String: Float?] = Dictionary(uniqueKeysWithValues: (["k", "h"] + far).map { ($0, nil) })
+        if isSilent { levels["r10"] = nil }
+        house.seconds(40, levels)
+        levels["k"] = -45
+        levels["h"] = -75
+        house.second(levels)
+        house.wait(until: house.now + 1.2)
+        #expect(house.reported == (isSilent ? [nil] : [nil, "Kitchen"]))
+    }
+
+    @Test func `A gateway that does not count delays no first room`() {
+        var house = Self.flat()
+        house.pass(.card(gateway: "x", room: "Nowhere"))
+        house.seconds(5, ["k": nil, "h": nil, "b": nil])
+        house.second(["k": -50, "h": -75, "b": nil])
+        house.wait(until: house.now + 1.2)
+        #expect(house.reported == [nil, "Kitchen"])
     }
 
     @Test func `One packet reports no room where a node stands in another one`() {
@@ -67,6 +102,14 @@ import Testing
         house.second(["k": -55, "h": -70])
         house.seconds(5, ["k": nil, "h": nil])
         #expect(house.reported == [nil])
+    }
+
+    @Test func `While a tag without a room trains one, no packet reports another`() {
+        var house = Self.flat()
+        house.seconds(5, ["k": nil, "h": nil, "b": nil])
+        house.pass(.learn(room: "Hall", tag: "jane", .seconds(60)))
+        house.seconds(30, ["k": -55, "h": -75, "b": nil])
+        #expect(!house.reported.contains("Kitchen"))
     }
 
     @Test(arguments: [(-69, nil), (-70, "Kitchen")] as [(Float, String?)])

@@ -357,20 +357,20 @@ extension RoomEngine {
         decide(tag, from: from, confidence: best.probability, &effects)
     }
 
-    /// Whether one reading is enough to report the first room of a tag: a gateway of this room hears the tag clearly louder than those of all other
-    /// rooms, one of which hears it, too. A packet that the nearest gateway lost may have been heard by one far gateway alone, and so may one
-    /// at the edge. Of each other room it has to be known what its receivers hear; a node reports too rarely for that.
+    /// Whether one reading is enough to report the first room of a tag: a gateway of this room hears the tag clearly louder than all gateways
+    /// elsewhere do. A second one has to hear it, because a tag that one alone hears may be at the edge, or its packet was lost at a nearer one.
+    /// Each other gateway has to listen: a node, and a gateway that is off, may be the nearest.
     private func isClear(_ room: RoomIndex, for tag: TagIndex) -> Bool {
         guard scratch.vector.isLoudestNew, trainedRoom(of: tag) == nil else { return false }
         var (own, others) = (-Float.infinity, -Float.infinity)
         for gateway in scratch.vector.heard {
-            guard let level = scratch.vector.levels[gateway].dBm, let place = gateways[gateway].room else { continue }
-            if place == room { own = max(own, level) } else { others = max(others, level) }
+            guard let level = scratch.vector.levels[gateway].dBm else { continue }
+            if gateways[gateway].room == room { own = max(own, level) } else { others = max(others, level) }
         }
         guard others.isFinite, own >= others + tuning.clearLead else { return false }
-        return scratch.rooms.allSatisfy { other in
-            other == room || rooms[other].gateways.isEmpty
-                || rooms[other].gateways.contains { scratch.vector.levels[$0].dBm != nil }
+        // All gateways are looked at, but only in the window that reports the tag, or in one that would.
+        return gateways.indices.allSatisfy { other in
+            scratch.vector.levels[other].dBm != nil || gateways[other].room == room || !gateways[other].isKnown
         }
     }
 }

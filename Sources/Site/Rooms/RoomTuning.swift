@@ -129,8 +129,8 @@ package struct RoomTuning: Hashable, Sendable {
     /// Number of consecutive readings of the gateway that hears the tag best for which a room must be more likely than the
     /// reported one. Windows do not count: a packet that gateways report one after the other makes several.
     package var readingsToReport = 2
-    /// One reading reports the first room of a tag that had none, if a gateway of this room hears it this many dB louder than the gateways of all
-    /// other rooms do.
+    /// One reading reports the first room of a tag, if a gateway of the room hears it this many dB louder than all gateways elsewhere do
+    /// (`isClear(_:for:)` has further conditions).
     package var clearLead: Float = 10
     /// One window moves the log odds between two rooms by at most this.
     package var windowCap: Float = 8
