@@ -358,8 +358,8 @@ extension RoomEngine {
     }
 
     /// Whether one reading is enough to report the first room of a tag: a gateway of this room hears the tag clearly louder than all gateways
-    /// elsewhere do. A second one has to hear it, because a tag that one alone hears may be at the edge, or its packet was lost at a nearer one.
-    /// Each other gateway has to listen: a node, and a gateway that is off, may be the nearest.
+    /// elsewhere do. One of those has to hear it, too: a tag that a single gateway hears may be at the edge of the house, or a nearer gateway lost the
+    /// packet. All that count have to listen: a gateway that is off, and a node that says nothing, may be the nearest.
     private func isClear(_ room: RoomIndex, for tag: TagIndex) -> Bool {
         guard scratch.vector.isLoudestNew, trainedRoom(of: tag) == nil else { return false }
         var (own, others) = (-Float.infinity, -Float.infinity)
@@ -368,7 +368,7 @@ extension RoomEngine {
             if gateways[gateway].room == room { own = max(own, level) } else { others = max(others, level) }
         }
         guard others.isFinite, own >= others + tuning.clearLead else { return false }
-        // All gateways are looked at, but only in the window that reports the tag, or in one that would.
+        // This looks at all gateways, 2,000 at most, but only in the first windows of a tag without a room: the second reading reports it anyway.
         return gateways.indices.allSatisfy { other in
             scratch.vector.levels[other].dBm != nil || gateways[other].room == room || !gateways[other].isKnown
         }
