@@ -32,6 +32,16 @@ import Testing
         #expect(mail.counts == .init(unanswered: 3, refused: 2, dropped: 0))
     }
 
+    @Test func `Messages without the outbox do not take the places of those of the outbox`() {
+        var mail = mail {
+            $0.outgoing = 1
+            $0.inFlight = 1
+            $0.stored = 2
+        }
+        let accepted = [-1, -2, -3, 1, 2, 3].map { mail.append(publish($0)) }
+        #expect(accepted == [true, true, false, true, true, false])
+    }
+
     @Test func `An answer that was taken makes room for another message`() {
         var mail = mail {
             $0.outgoing = 0

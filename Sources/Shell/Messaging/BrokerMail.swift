@@ -24,7 +24,8 @@ struct BrokerMail: WorkerMail {
         switch order {
         case .subscribe(let filters): subscriptions = filters
         case .publish(let message):
-            guard counts.unanswered < limits.outgoing + limits.inFlight else {
+            let most = limits.outgoing + limits.inFlight + (message.token.isStored ? limits.stored : 0)
+            guard counts.unanswered < most else {
                 counts.refused += 1
                 return false
             }

@@ -114,6 +114,8 @@ package struct BrokerSettings: Hashable, Sendable {
     package struct QueueLimits: Hashable, Sendable {
         /// Messages that wait for a connection or for a place in flight.
         package var outgoing = 256
+        /// Further ones, of the outbox (`MessageToken.isStored`). Others cannot take their places.
+        package var stored = 0
         /// Messages handed to the broker and not yet acknowledged; libmosquitto's own limit, too.
         package var inFlight = 20
         /// Received messages that the owner has not taken yet; the oldest go first.

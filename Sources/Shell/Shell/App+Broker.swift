@@ -9,7 +9,7 @@ extension App {
     /// The limit of unacknowledged messages. The outbox delivers no more.
     static var window: Int { 20 }
     /// The limit while the broker refuses some messages for now, so that the messages that it takes do not wait for those that it
-    /// refuses. The rest of `QueueLimits.outgoing` is for messages that are in no outbox.
+    /// refuses. `QueueLimits.outgoing` is for messages that are in no outbox.
     static var wideWindow: Int { 200 }
     /// After this time a turn of the loop leaves the remaining events of the broker to the next turn. Ten thousand
     /// messages may be waiting, and timers, signals and the page are served between turns.
@@ -18,7 +18,7 @@ extension App {
     /// all messages are handled.
     static var pauseBetweenTurns: Duration { .milliseconds(1) }
 
-    /// When a connection is tried again for which the process had no descriptor or thread.
+    /// How long to wait before connecting again when the process had no descriptor or thread left.
     static var connectRetry: Duration { .seconds(10) }
 
     /// Connects with the settings in force.
@@ -27,6 +27,7 @@ extension App {
         let now = host.now
         guard let owner, var request = owner.connection(at: now) else { return }
         request.settings.hasOutbox = true
+        request.settings.limits.stored = Self.wideWindow
         watch.connects(at: now)
         do {
             try links.broker.open(request.settings, filters: request.filters, read: request.read) { [unowned self] in

@@ -58,7 +58,7 @@ extension App {
                 continue
             }
             watch.handedOver(row.id, at: now)
-            // There is room, because the store delivers no more than the window.
+            // There is room, because the store delivers no more than the window, and other messages cannot take its places.
             publish(row.publication, as: row.id)
         }
     }
