@@ -25,7 +25,7 @@ extension Setting {
         identity(
             "pubTopicBase", .gateway(.reconnect), "\"owntracks/%u/%d\"", isDefault: true,
             """
-            %u is the user (or "user"), %d the device. Commands are read from this topic with /cmd behind it.
+            %u is the user (or "user"), %d the device. Commands are read from this topic with /cmd after it.
             """
         ) { tracker, _ in .string(tracker.topics.base) }
         .own { $0.trackers[0].hasDerivedTopics ? .null : .string($0.trackers[0].topics.base) },
