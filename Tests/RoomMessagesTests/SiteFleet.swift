@@ -54,6 +54,9 @@ struct SiteFleet {
     /// The service ends without a word, as by SIGKILL.
     mutating func kill(_ name: String) { services[name] = nil }
 
+    /// The service ends as by SIGTERM.
+    mutating func stop(_ name: String) { handle(.stopping, name) }
+
     mutating func loseState(of name: String) { stored[name] = nil }
 
     mutating func edit(_ name: String, _ changes: RegionChange...) {
@@ -102,7 +105,7 @@ struct SiteFleet {
 
     /// A list arrives that cannot be decrypted.
     mutating func publishSealedList(to name: String) {
-        handle(.sealed(.tags(site: "home"), reason: "it is encrypted"), name)
+        handle(.sealed(.tags(site: "home"), reason: "it is encrypted", isRetained: true), name)
     }
 
     mutating func run(_ seconds: Int) {

@@ -242,6 +242,31 @@ import Testing
         #expect(fleet.tags("a") == ["Bob", "Jane"] && fleet.listed == [7, 8])
     }
 
+    @Test func `A tag that was removed while no service was active leaves its room as soon as one is`() {
+        var fleet = fleet()
+        for (gateway, room) in [("g1", "Kitchen"), ("g2", "Hall")] {
+            fleet.publish(
+                RoomTopic.card(site: "home", gateway: gateway).text, Array(#"{"v":1,"room":"\#(room)"}"#.utf8))
+        }
+        fleet.hear(9, best: "g1", of: ["g1", "g2"], seconds: 30)
+        fleet.kill("a")
+        fleet.start("a", edits: [.remove(rid: "keys")])
+        #expect(fleet.transitions.map(\.text) == ["a enter Kitchen"])
+        fleet.run(15)
+        #expect(fleet.transitions.map(\.text) == ["a enter Kitchen", "a leave Kitchen"])
+    }
+
+    @Test func `A forged version is not taken by a service that knows all tags of its list`() throws {
+        var fleet = fleet()
+        fleet.kill("a")
+        fleet.loseState(of: "a")
+        fleet.publish(SiteFleet.listTopic, try forged(1 << 52, 7, 8, 9))
+        fleet.start("a", configured: ["Joan:7", "Rob:8", "Purse:9"])
+        fleet.run(20)
+        #expect(fleet.role("a") == .active)
+        #expect(fleet.lists.allSatisfy { $0.list.version.number <= 1 << 21 }, "numbers are left for changes")
+    }
+
     @Test(arguments: [1, 3])
     func `A tag that is added in the configuration file before a restart reaches the other service`(starts: Int) {
         var fleet = fleet()
@@ -492,6 +517,15 @@ import Testing
         fleet.receive(command: Self.bag.replacing("Bag", with: "Case"), "a")
         #expect(fleet.tags("a") == ["Jane"])
         fleet.run(5)
+        #expect(fleet.tags("a") == ["Case", "Jane"])
+    }
+
+    @Test func `A command that waits behind a retained one is carried out at the end of the service`() {
+        var fleet = SiteFleet()
+        fleet.start("a", stored: SiteFleet.stored("Jane:7"))
+        fleet.receiveRetained(command: Self.bag, "a")
+        fleet.receive(command: Self.bag.replacing("Bag", with: "Case"), "a")
+        fleet.stop("a")
         #expect(fleet.tags("a") == ["Case", "Jane"])
     }
 

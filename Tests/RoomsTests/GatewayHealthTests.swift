@@ -69,6 +69,15 @@ import Testing
         #expect(reports() == ["h does not listen deaf", "k listens well"])
     }
 
+    @Test mutating func `A gateway whose first messages say that it received nothing shows that no other one is deaf`()
+    {
+        var house = House([("a", "Attic"), ("k", "Kitchen"), ("h", "Hall")])
+        house.seconds(60, reports: 0, ["k": Float?.none, "h": Float?.none])
+        house.seconds(5, reports: 0, ["a": Float?.none, "k": Float?.none, "h": Float?.none])
+        self.house = house
+        #expect(reports() == ["a listens well", "h listens well", "k listens well"])
+    }
+
     @Test mutating func `A gateway that is known and has never sent disturbs no judgement of the others`() {
         var house = House([("a", "Attic"), ("k", "Kitchen"), ("h", "Hall")])
         for _ in 0..<60 { house.second(["k": -50, "h": nil as Float?], reports: 0) }

@@ -32,6 +32,19 @@ struct House {
         for (gateway, room) in rooms { pass(.card(gateway: gateway, room: room)) }
     }
 
+    /// Ends the service, and starts it with what it learned. The tag was away.
+    mutating func restart() {
+        let learned = engine.learned
+        engine = RoomEngine(tuning: engine.tuning)
+        engine.restore(learned)
+        let pattern = BeaconPattern(uuid: Self.beacon.uuid, major: 3, minor: 4)
+        pass(.tags([TagDescription(id: "jane", name: "Jane", pattern: pattern)]))
+        for gateway in learned.gateways {
+            guard let room = gateway.room else { continue }
+            pass(.card(gateway: gateway.name, room: learned.rooms[room].name.name))
+        }
+    }
+
     mutating func pass(_ input: RoomEngine.Input) {
         take(engine.handle(input, at: MonotonicInstant(nanoseconds: Int64(now * 1e9))))
     }
@@ -83,8 +96,8 @@ struct House {
                     reports: reports, readings: readings ?? [])))
     }
 
-    mutating func seconds(_ count: Int, _ levels: [String: Float?]) {
-        for _ in 0..<count { second(levels) }
+    mutating func seconds(_ count: Int, reports: Int64 = 10, _ levels: [String: Float?]) {
+        for _ in 0..<count { second(levels, reports: reports) }
     }
 }
 

@@ -101,6 +101,14 @@ import Testing
         #expect(try #require(seconds) <= 4 + 2 * interval)
     }
 
+    @Test mutating func `A gateway that returns, and hears a tag that lies still, does not make it move`() throws {
+        house.seconds(900, ["k": -60, "h": -64])
+        let tag = TagIndex(position: 0)
+        let moved = try #require(house.engine.states[tag].moved)
+        house.seconds(5, ["k": -60, "h": -64, "o": -57])
+        #expect(house.engine.states[tag].moved == moved)
+    }
+
     @Test(arguments: [nil, -63])
     mutating func `A gateway that begins to hear a tag loudly shows that the tag moves`(kitchen: Float?) throws {
         house.lie(for: 7200, ["k": -60, "h": nil, "o": nil])

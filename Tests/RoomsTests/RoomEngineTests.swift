@@ -464,6 +464,51 @@ import Testing
         #expect(house.engine.learned.rooms.flatMap(\.exits) == [])
     }
 
+    @Test(arguments: [.forgetRoom("Kitchen"), .card(gateway: "k", room: "Garage")] as [RoomEngine.Input])
+    func `Windows that were judged by what is forgotten are not learned`(input: RoomEngine.Input) throws {
+        var house = Self.flat()
+        house.seconds(20, Self.kitchen)
+        house.pass(input)
+        house.seconds(12, Self.kitchen)
+        #expect(house.engine.rooms.elements.allSatisfy { $0.own.seconds == 0 })
+        house.seconds(12, Self.kitchen)
+        #expect(house.engine.rooms.elements.contains { $0.own.seconds > 0 })
+    }
+
+    @Test func `Where a gateway was placed in the training is forgotten when it moves`() throws {
+        var house = Self.flat()
+        for (room, levels) in [("Kitchen", Self.kitchen), ("Hall", Self.hall), ("Bedroom", Self.bedroom)] {
+            house.pass(.learn(room: room, tag: "Jane", .seconds(60)))
+            house.seconds(60, levels)
+        }
+        house.pass(.card(gateway: "k", room: "Hall"))
+        let placed = house.engine.learned.rooms.map { $0.placed > 0 }
+        #expect(placed == [false, false, true])
+    }
+
+    @Test func `A training run is of the tag with this id, also if another tag has it as its name`() {
+        var house = Self.flat()
+        house.pass(
+            .tags(
+                [("jane", "bob", 3), ("bob", "jane", 4)].map { id, name, major in
+                    TagDescription(
+                        id: id, name: name,
+                        pattern: BeaconPattern(uuid: House.beacon.uuid, major: major, minor: 4))
+                }))
+        house.pass(.learn(room: "Kitchen", tag: "bob", .seconds(60)))
+        #expect(house.engine.trainedRoom(of: TagIndex(position: 0)) == nil)
+        #expect(house.engine.trainedRoom(of: TagIndex(position: 1)) != nil)
+    }
+
+    @Test(arguments: [(0, 0), (3600, 3600), (10_000_000, 86_400)] as [(Int64, Int64)])
+    func `After a restart a tag is in its room for as long as before`(age: Int64, seconds: Int64) {
+        var house = House([("k", "Kitchen")])
+        let kitchen = RoomName(id: "kitchen", name: "Kitchen")
+        let now = MonotonicInstant.zero.advanced(by: .seconds(house.now))
+        house.engine.restore([ReportedTag(id: "jane", isHome: true, room: kitchen, age: age)], at: now)
+        #expect(house.engine.states[TagIndex(position: 0)].since == now.advanced(by: .seconds(-seconds)))
+    }
+
     @Test func `What was learned of a gateway that moved does not count`() {
         var house = Self.flat()
         house.seconds(120, Self.kitchen)

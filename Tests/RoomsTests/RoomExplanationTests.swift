@@ -1,9 +1,10 @@
 import Base
 import Beacon
 import Regions
-import Rooms
 import SiteProtocol
 import Testing
+
+@testable import Rooms
 
 /// What people are told of a decision, of a training run and of a gateway.
 @Suite struct RoomExplanationTests {
@@ -80,6 +81,16 @@ import Testing
         let influences = influences(house)
         let attic = try #require(influences.first { $0.gateway == "a" }, "\(influences)")
         #expect(attic.room.name == "Hall" && attic.level == nil && attic.logOdds > 0)
+    }
+
+    @Test func `The reasons for a tag do not depend on when another tag was heard`() {
+        var house = flat()
+        for (room, levels) in [("Kitchen", Self.kitchen), ("Hall", Self.hall)] { train(&house, room, levels) }
+        house.seconds(10, Self.hall)
+        let influences = influences(house)
+        house.engine.scratch.vector.elapsed = 200
+        #expect(self.influences(house) == influences)
+        #expect(!influences.isEmpty)
     }
 
     @Test func `Of many readings three are named, the largest influence first`() {

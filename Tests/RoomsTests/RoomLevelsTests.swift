@@ -90,6 +90,13 @@ struct RoomLevelsTests {
         #expect(room.cells.map(\.gateway.position) == Array(0..<24))
     }
 
+    @Test func `A gateway for which there was no place says nothing about the room`() {
+        var room = RoomLevels()
+        for _ in 0..<100 { learn(&room, (0..<24).map { (GatewayIndex(position: $0), -60) }, seconds: 1) }
+        let without = room.logLikelihood(window([0: -60], of: 24), tuning)
+        #expect(room.logLikelihood(window([0: -60, 24: -50], of: 25), tuning) == without)
+    }
+
     @Test(
         arguments: [
             LearnedSite.Levels(seconds: -1), LearnedSite.Levels(seconds: .infinity), LearnedSite.Levels(seconds: 1e9),

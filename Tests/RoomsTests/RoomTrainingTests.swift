@@ -35,8 +35,10 @@ import Testing
         #expect(house.reported == ["Study"])
     }
 
-    @Test(arguments: [8, 10])
-    func `A trained room whose gateway has failed is reported`(rooms count: Int) {
+    @Test(arguments: [8, 10], [false, true])
+    func `A trained room whose gateway has failed is reported, also after a restart`(
+        rooms count: Int, isRestarted: Bool
+    ) {
         var house = House((0..<count).map { (gateway: "g\($0)", room: "Room \($0)") })
         /// Each gateway hears its own room, and the first three rooms are heard by the same two gateways besides.
         func levels(in room: Int, without failed: Int? = nil) -> [String: Float?] {
@@ -56,6 +58,7 @@ import Testing
         for gateway in 1..<count { silence["g\(gateway)"] = .some(nil) }
         house.seconds(200, silence)
         #expect(house.home.last == false)
+        if isRestarted { house.restart() }
         house.seconds(20, levels(in: 0, without: 0))
         #expect(house.reported.last == "Room 0")
     }

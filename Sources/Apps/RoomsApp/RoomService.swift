@@ -256,7 +256,8 @@ extension RoomService: AppOwner {
             return
         }
         if site.discovery?.isDescription(message.topic) == true {
-            return handle(.entity(.homeAssistant(message.topic, String(decoding: message.payload, as: UTF8.self))))
+            let description = Publication.homeAssistant(message.topic, String(decoding: message.payload, as: UTF8.self))
+            return handle(.entity(description, isRetained: message.retained))
         }
         guard let topic = RoomTopic(message.topic), topic.site ?? identity.site == identity.site,
             let payload = opened(message, topic, at: now)
@@ -281,10 +282,11 @@ extension RoomService: AppOwner {
             let opened = try door.open(message.payload, of: topic, at: now)
             guard message.retained, door.seal.isSealedInVain(message.payload, of: topic) else { return opened }
             // It is what the site should have, in a form that is not to be read: it is published again.
-            handle(.sealed(topic, reason: "it is encrypted, and with rooms.plainState it is to be plain"))
+            let reason = "it is encrypted, and with rooms.plainState it is to be plain"
+            handle(.sealed(topic, reason: reason, isRetained: true))
             return nil
         } catch {
-            handle(.sealed(topic, reason: "\(error)"))
+            handle(.sealed(topic, reason: "\(error)", isRetained: message.retained))
             return nil
         }
     }

@@ -13,7 +13,7 @@ struct SiteDoor {
     private static let trust: Duration = .seconds(25)
 
     let seal: SiteSeal
-    /// Number of refused messages.
+    /// Number of refused messages: they cannot be decrypted, or are plain although the site has a key.
     private(set) var refused: UInt64 = 0
     /// Gateways whose messages cannot be decrypted.
     private(set) var unreadable: Set<String> = []

@@ -19,9 +19,9 @@ struct SiteSnapshot {
         var other: String?
         var version: String
         var startedAt: MonotonicInstant
-        /// Messages of the broker that were dropped because the mailbox was full.
+        /// Messages of the broker that were dropped: the mailbox was full, they came too fast, or they were too large.
         var dropped: UInt64 = 0
-        /// Messages that could not be decrypted.
+        /// Messages that could not be decrypted, or were plain although the site has a key.
         var refused: UInt64 = 0
         /// Gateways whose messages cannot be decrypted, sorted.
         var unreadable: [String] = []
@@ -112,7 +112,7 @@ struct SiteSnapshot {
     struct Counters {
         var engine: RoomEngine.Counters
         var site: Site.Counters
-        /// Messages that could not be decrypted.
+        /// Messages that could not be decrypted, or were plain although the site has a key.
         var sealed: UInt64 = 0
         var commands = CommandCounts()
     }
@@ -198,7 +198,8 @@ extension SiteSnapshot {
             ],
             "store": ["ok": .bool(storeProblem == nil), "problem": .optional(storeProblem.map { .shown($0) })],
             "tags": object(tags.map { ($0.id, $0.json(at: now)) }),
-            "tagCount": .integer(Int64(tagCounts.all)), "adopt": .bool(question != nil),
+            "tagCount": .integer(Int64(tagCounts.all)), "homeCount": .integer(Int64(tagCounts.home)),
+            "adopt": .bool(question != nil),
             "rooms": object(shownRooms.map { ($0.report.name.id, $0.json) }), "roomCount": .integer(Int64(rooms.count)),
             "gateways": object(shownGateways.map { ($0.report.name, $0.json(at: now)) }),
             "gatewayCount": .integer(Int64(gateways.count)),

@@ -10,7 +10,7 @@ extension RoomEngine.Finding {
         case .shared(let gateway):
             "several gateways are called \(gateway), so their readings cannot be told apart; give each its own deviceId"
         case .tooManyGateways(let newest, let idle):
-            "a site has at most \(RoomEngine.mostGateways) gateways, and \(newest) is one more. Never heard, or longest ago: "
+            "a site has at most \(RoomEngine.mostGateways) gateways, and \(newest) is one more. Never heard, or silent for longest: "
                 + "\(idle.joined(separator: ", ")). Remove those that do not exist ('rooms gateways remove'), and find the "
                 + "client that publishes in their names"
         case .tooManyRooms(let newest, let idle):

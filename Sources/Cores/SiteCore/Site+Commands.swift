@@ -26,6 +26,11 @@ extension Site {
         }
     }
 
+    /// Carries out what the broker counts as delivered and does not send again. It sends a retained command again.
+    mutating func carryOutLastCommands(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        for received in gate.drain() where !received.isRetained { obey(received, at: now, &effects) }
+    }
+
     /// Carries out a command, or logs why it is refused.
     private mutating func obey(_ received: ReceivedCommand, at now: MonotonicInstant, _ effects: inout [Effect]) {
         let command: Command

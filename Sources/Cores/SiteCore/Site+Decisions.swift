@@ -8,6 +8,11 @@ import SiteProtocol
 extension Site {
     func epoch(at now: MonotonicInstant) -> Int64 { wallClock.epochSeconds(at: now) }
 
+    /// What the roster says of each tag, for the engine to continue from.
+    func reportedTags(at now: MonotonicInstant) -> [ReportedTag] {
+        roster.reported(epoch: wallClock.isKnown ? epoch(at: now) : nil)
+    }
+
     /// Passes an input to the engine, and carries out its decisions.
     mutating func pass(_ input: RoomEngine.Input, at now: MonotonicInstant, _ effects: inout [Effect]) {
         for effect in engine.handle(input, at: now) {
@@ -37,16 +42,22 @@ extension Site {
             effects.append(.record(RoomVisit(.begins, tag, to, epoch)))
             if wallClock.isKnown { remember(to, epoch, &effects) }
         }
-        if let from { publish(.transition(tag: tag.id, transition(.leave, from, tag, epoch)), &effects) }
-        if let to { publish(.transition(tag: tag.id, transition(.enter, to, tag, epoch)), &effects) }
-        if settings.position.isKnown, from != nil || to != nil || !decision.isHome {
-            let location = Location(
-                .beacon, trackerID: tag.trackerID, position: settings.position, timestamp: epoch, createdAt: epoch,
-                inRegions: to.map { [region($0)] } ?? [])
-            publish(.location(tag: tag.id, location), &effects)
-        }
+        publishTransitions(of: tag, from: from, to: to, isHome: decision.isHome, epoch, &effects)
         publish(.tag(id: tag.id, roster.states[decision.tag]), &effects)
         for room in [from, to].compactMap(\.self) { publish(.room(id: room.id, roster.state(of: room)), &effects) }
+    }
+
+    /// Publishes what OwnTracks is told of a change of rooms: leave of the old room, enter of the new room, location.
+    private mutating func publishTransitions(
+        of tag: TagIdentity, from: RoomName?, to: RoomName?, isHome: Bool, _ epoch: Int64, _ effects: inout [Effect]
+    ) {
+        if let from { publish(.transition(tag: tag.id, transition(.leave, from, tag, epoch)), &effects) }
+        if let to { publish(.transition(tag: tag.id, transition(.enter, to, tag, epoch)), &effects) }
+        guard settings.position.isKnown, from != nil || to != nil || !isHome else { return }
+        let location = Location(
+            .beacon, trackerID: tag.trackerID, position: settings.position, timestamp: epoch, createdAt: epoch,
+            inRegions: to.map { [region($0)] } ?? [])
+        publish(.location(tag: tag.id, location), &effects)
     }
 
     /// When that happened which a report gives a time of day that is not known yet; nil if its time is right, or it has none.
@@ -130,10 +141,17 @@ extension Site {
     mutating func setActive(_ isActive: Bool, at now: MonotonicInstant, _ effects: inout [Effect]) {
         let begins = isActive && !self.isActive
         self.isActive = isActive
-        if !isActive { setVisits(areOpen: false, at: now, &effects) }
+        if !isActive {
+            setVisits(areOpen: false, at: now, &effects)
+            departed = []
+        }
         guard begins else { return }
+        for (tag, room) in departed {
+            publishTransitions(of: tag, from: room, to: nil, isHome: false, epoch(at: now), &effects)
+        }
+        departed = []
         virtualNodes?.due = now
-        engine.adopt(roster.reported, at: now)
+        engine.adopt(reportedTags(at: now), at: now)
         var changes: [RoomEngine.Decision] = []
         for (position, state) in roster.states.enumerated() {
             let decided = engine.decided(ofTag: position)

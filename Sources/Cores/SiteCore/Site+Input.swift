@@ -17,7 +17,7 @@ extension Site {
         /// A message that cannot be read.
         case malformed(FeedError)
         /// A message on this topic cannot be decrypted, for this reason.
-        case sealed(RoomTopic, reason: String)
+        case sealed(RoomTopic, reason: String, isRetained: Bool)
         /// Sets the gateways whose messages cannot be decrypted.
         case strangers(Set<String>)
         /// A message arrived on the service's `/cmd`.
@@ -37,7 +37,7 @@ extension Site {
         /// Home Assistant has announced its start.
         case homeAssistantStarted
         /// The broker retains the description of an entity of this site.
-        case entity(Publication)
+        case entity(Publication, isRetained: Bool)
         /// What comes next was recorded at another time.
         case discontinuity
         /// The store has opened another file, in which any value may be missing.

@@ -85,8 +85,8 @@ extension Site {
         return isRetained || isNews(at: now)
     }
 
-    mutating func recordEntity(_ message: Publication, at now: MonotonicInstant) {
-        guard isNews(at: now) else { return }
+    mutating func recordEntity(_ message: Publication, isRetained: Bool, at now: MonotonicInstant) {
+        guard isNews(isRetained: isRetained, at: now) else { return }
         retained.entities.record(message.topic, message.payload.isEmpty ? .absent : .value(ExactString(message.text)))
     }
 

@@ -50,6 +50,16 @@ struct SiteList: Sendable {
         case unreadable(reason: String)
     }
 
+    /// Whether a version is not too far ahead of this service's own one.
+    func isBelievable(_ version: TagList.Version) -> Bool {
+        version.number <= (self.version?.number ?? 0) + Self.mostSteps
+    }
+
+    /// A list with this version arrived.
+    mutating func see(_ version: TagList.Version) {
+        if isBelievable(version) { seen = max(seen, version.number) }
+    }
+
     /// A connection was made: the broker's list arrives.
     mutating func begin() { (arrival, unproved, handled, due, offer, isRead) = (nil, nil, nil, nil, nil, false) }
 }
@@ -176,8 +186,8 @@ extension Site {
             if role == .active { answer(&effects) } else if !list.tags.isEmpty { siteList.unproved = list }
             return
         }
-        let isBelievable = list.version.number <= version.number + SiteList.mostSteps
-        if isBelievable { siteList.seen = max(siteList.seen, list.version.number) }
+        let isBelievable = siteList.isBelievable(list.version)
+        siteList.see(list.version)
         let isConcurrent =
             siteList.isChanged && list.version.number >= version.number && list.version != version
         guard isBelievable, version < list.version || isConcurrent else {
@@ -208,8 +218,9 @@ extension Site {
         guard list.tags.contains(where: { !own.contains($0.pattern) }) else {
             siteList.offer = nil
             guard !list.tags.isEmpty else { return }
-            siteList.seen = max(siteList.seen, list.version.number)
-            return tagList.tags == list.tags ? setVersion(list.version, &effects) : advanceVersion(&effects)
+            siteList.see(list.version)
+            let isSame = tagList.tags == list.tags && siteList.isBelievable(list.version)
+            return isSame ? setVersion(list.version, &effects) : advanceVersion(&effects)
         }
         siteList.offer = .list(list)
     }
@@ -259,8 +270,9 @@ extension Site {
         _ list: TagList, removesOthers: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         (siteList.offer, siteList.unproved, siteList.isChanged) = (nil, nil, false)
-        siteList.seen = max(siteList.seen, list.version.number)
+        siteList.see(list.version)
         let (changes, others) = changes(to: list, at: now)
+        let isBelievable = siteList.isBelievable(list.version)
         let by = list.version.number > 0 ? " (version \(list.version.number) of '\(list.version.instance)')" : ""
         effects.append(.log(.notice, "takes the site's list of \(list.tags.count) tags\(by)", once: "list taken"))
         let gone = removesOthers ? others.filter { !configuredTags.contains($0.tag.id) } : []
@@ -276,10 +288,11 @@ extension Site {
         if isExtended {
             let names = kept.prefix(5).map(\.tag.name).joined(separator: ", ")
             effects.append(
-                .log(.notice, "keeps \(kept.count) tags that the site's list has not: \(names)", once: "list kept"))
+                .log(.notice, "keeps \(kept.count) tags that are not in the site's list: \(names)", once: "list kept"))
         }
         // An active service publishes what the gateways should have; another one only what it adds.
-        guard isExtended || (role == .active && tagList.tags != list.tags) || list.version.number == 0 else {
+        guard isExtended || !isBelievable || (role == .active && tagList.tags != list.tags) || list.version.number == 0
+        else {
             return setVersion(list.version, &effects)
         }
         guard role == .active || list.version.number > 0 else { return setVersion(TagList.Version(0, ""), &effects) }
@@ -287,7 +300,7 @@ extension Site {
         effects.append(.send(.tags(tagList)))
     }
 
-    /// The changes for the tags of a list, and the own tags that it has not.
+    /// The changes for the tags of a list, and the own tags that it lacks.
     private func changes(
         to list: TagList, at now: MonotonicInstant
     ) -> ([RegionChange], others: [(region: Region, tag: TagIdentity)]) {

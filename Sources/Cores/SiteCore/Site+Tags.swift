@@ -146,6 +146,7 @@ extension Site {
                 publish(.tag(id: tag.id, nil), &effects)
             } else {
                 effects.append(.store(.tag(id: tag.id, nil)))
+                if role == .listening, state.isHome { departed.append((tag, state.room)) }
             }
         }
     }

@@ -85,7 +85,7 @@ extension Site {
         let names = nodes.prefix(5).map { "'\(shortened($0))'" }.joined(separator: ", ")
         return (
             "rooms.publishAsEspresense is on here, and what \(names) hears is published in the same form: programs that "
-                + "read it show now the one, now the other",
+                + "read it keep switching between the two",
             "remove rooms.espresense from the configuration of the gateway in this room, or rooms.publishAsEspresense here"
         )
     }

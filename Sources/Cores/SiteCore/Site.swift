@@ -45,6 +45,9 @@ package struct Site: Sendable {
     var unstamped: [String: MonotonicInstant] = [:]
     /// When tags were last heard before this start, epoch seconds, by the tag's id.
     var heardBefore: [String: Int64] = [:]
+    /// Tags at home that were removed before it was known whether another service is active, with their rooms. If none is, their
+    /// leaves are published then. A service that ends before that does not publish them.
+    var departed: [(tag: TagIdentity, room: RoomName?)] = []
     /// nil if decisions are not published as ESPresense nodes.
     package internal(set) var virtualNodes: VirtualNodes?
     var states = StateRound()
@@ -126,7 +129,8 @@ package struct Site: Sendable {
         case .wallClock(let clock): set(clock, &effects)
         case .message(let message, let isRetained): receive(message, isRetained: isRetained, at: now, &effects)
         case .malformed(let error): refuse(error, &effects)
-        case .sealed(let topic, let reason): handleSealed(topic, reason, at: now, &effects)
+        case .sealed(let topic, let reason, let isRetained):
+            handleSealed(topic, reason, isRetained: isRetained, at: now, &effects)
         case .strangers(let names):
             gateways.strangers = names
             effects.append(.pageChanged)
@@ -147,7 +151,7 @@ package struct Site: Sendable {
             guard isActive else { break }
             retained.isHomeAssistantNew = true
             correctRetained(at: now, &effects)
-        case .entity(let message): recordEntity(message, at: now)
+        case .entity(let message, let isRetained): recordEntity(message, isRetained: isRetained, at: now)
         case .discontinuity: pass(.discontinuity, at: now, &effects)
         case .stateLost: storeEverything(&effects)
         case .writeLost: lacksWrite = true
@@ -155,7 +159,10 @@ package struct Site: Sendable {
         case .checkpoint: if lacksWrite { storeEverything(&effects) }
         // No message arrived meanwhile, as without a connection.
         case .absent: if retained.connected != nil { pass(.connected(true), at: now, &effects) }
-        case .stopping: if isStarted { effects += [.store(.learned(engine.learnedSource)), .store(.heard(heard))] }
+        case .stopping:
+            guard isStarted else { break }
+            carryOutLastCommands(at: now, &effects)
+            effects += [.store(.learned(engine.learnedSource)), .store(.heard(heard))]
         }
         return effects
     }
@@ -198,7 +205,7 @@ package struct Site: Sendable {
             }
             roster.adopt(state, ofTag: position)
         }
-        engine.restore(roster.reported, at: now)
+        engine.restore(reportedTags(at: now), at: now)
         if election != nil { learning.due = now.advanced(by: LearnedWrites.period) }
         isStarted = true
     }
@@ -321,9 +328,9 @@ package struct Site: Sendable {
 
     /// The broker has a message that cannot be decrypted. A correct one replaces it.
     private mutating func handleSealed(
-        _ topic: RoomTopic, _ reason: String, at now: MonotonicInstant, _ effects: inout [Effect]
+        _ topic: RoomTopic, _ reason: String, isRetained: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        let isNews = isNews(at: now)
+        let isNews = isNews(isRetained: isRetained, at: now)
         switch topic {
         case .tag(_, let id): if isNews { retained.tags.record(id, .unreadable) }
         case .room(_, let id): if isNews { retained.rooms.record(id, .unreadable) }

@@ -57,7 +57,8 @@ package struct TagRoster: Sendable {
 
     /// The id of the tag with this name, id or beacon; `name` itself if no tag has it.
     func id(named name: String) -> String {
-        if let tag = tags.first(where: { $0.id == name || $0.name == name }) { return tag.id }
+        // The id of one tag may be the name of another one.
+        if let tag = tags.first(where: { $0.id == name }) ?? tags.first(where: { $0.name == name }) { return tag.id }
         let lowered = name.lowercased()
         if let tag = tags.first(where: { $0.name.lowercased() == lowered || $0.id.lowercased() == lowered }) {
             return tag.id
@@ -77,7 +78,12 @@ package struct TagRoster: Sendable {
     }
 
     /// The tags for the engine.
-    var reported: [ReportedTag] {
-        zip(tags, states).map { ReportedTag(id: $0.id, isHome: $1.isHome, room: $1.room) }
+    ///
+    /// - Parameter epoch: The present time in seconds; nil if it is not known.
+    func reported(epoch: Int64?) -> [ReportedTag] {
+        zip(tags, states).map { tag, state in
+            let age = state.since > 0 ? epoch.map { max(0, $0 - state.since) } : nil
+            return ReportedTag(id: tag.id, isHome: state.isHome, room: state.room, age: age ?? 0)
+        }
     }
 }

@@ -179,10 +179,10 @@ extension RoomEngine {
         return .message(earliest)
     }
 
-    /// Whether an ESPresense node listens: tags that it reports no more are away without the word of a gateway.
+    /// Whether an ESPresense node listens: tags that it reports no more are away, and no message of a gateway is needed.
     private var isNodeListening: Bool { gateways.elements.contains { !$0.sendsAlways && $0.isListening } }
 
-    /// Whether a node has not spoken since the service has a connection again, and may still do so: a node may connect later than the
+    /// Whether a node has not spoken since the service reconnected, and may still do so: a node may connect later than the
     /// service.
     private var isNodeAwaited: Bool {
         gateways.elements.contains { !$0.sendsAlways && $0.isListening && $0.isAwaited }

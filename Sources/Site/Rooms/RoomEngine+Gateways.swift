@@ -9,8 +9,8 @@ struct GatewayState: Sendable {
     var clock = GatewayClock()
     var acquaintance = Acquaintance.unknown
     var isAvailable = true
-    /// Whether its silence is evidence: it is connected and listening.
-    var isListening = false
+    /// Since when it is connected and listens; nil if it is not or does not. Then its silence is evidence (of a node, only that a tag is away).
+    var listensSince: MonotonicInstant?
     var isDeaf = false
     /// Several gateways have its name.
     var isShared = false
@@ -20,7 +20,7 @@ struct GatewayState: Sendable {
     var sendsAlways = false
     /// When this ESPresense node last published telemetry, and how long after the time before, seconds; nil if it has not.
     var telemetry: (at: MonotonicInstant, period: Float)?
-    /// Whether it has sent nothing since the service has a connection again.
+    /// Whether it has sent nothing since the service reconnected.
     var isAwaited = false
     /// nil if no message has arrived yet.
     var lastMessage: MonotonicInstant?
@@ -32,8 +32,10 @@ struct GatewayState: Sendable {
     var listened: Int64 = 0
     /// When it last reported a tag.
     var lastReading: MonotonicInstant?
-    /// When it last received any advertisement at all.
+    /// When it last received any advertisement at all; before the first one, when its first message arrived.
     var lastReport: MonotonicInstant?
+    /// Whether it has received any advertisement.
+    var hasReceived = false
     /// When its card or a message last arrived; nil if none did since the start.
     var lastSign: MonotonicInstant?
     /// Whether the configuration names its room. Then it keeps its place, and is published before it is heard.
@@ -42,6 +44,8 @@ struct GatewayState: Sendable {
     var formerRoom: RoomIndex?
     /// When its room was set; nil if that was before this start.
     var placed: MonotonicInstant?
+
+    var isListening: Bool { listensSince != nil }
 
     /// Whether its messages count.
     var isKnown: Bool { acquaintance == .known }
@@ -60,6 +64,9 @@ struct GatewayState: Sendable {
         return second.boot == latest.boot && second.sequence == latest.sequence &+ 1
             && lastMessage.duration(to: now) <= RoomEngine.interruption
     }
+
+    /// Whether it is an ESPresense node that does not count as listening, as it has said nothing for long.
+    var isSilentNode: Bool { !sendsAlways && !isListening && lastMessage != nil }
 
     /// When it counts as no longer listening unless a message arrives; nil if none has arrived yet.
     @inline(__always)
@@ -125,11 +132,13 @@ extension RoomEngine {
         if let former { rooms[former].gateways.removeAll { $0 == gateway } }
         // The cards of a gateway that does not count erase nothing.
         if let former, gateways[gateway].isKnown {
+            discardWindows()
             forgetLevels(of: gateway)
             forgetRest { $0.levels.contains { $0.gateway == gateway } }
             // Decisions that were based on the gateway at its old place may be wrong altogether.
             for room in [former, room] {
                 rooms[room].own.removeAll()
+                rooms[room].placed = 0
                 forgetExits(of: room)
             }
         }
@@ -259,8 +268,10 @@ extension RoomEngine {
     private mutating func recordReports(
         of gateway: GatewayIndex, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        guard second.reports == 0, second.readings.isEmpty, let last = gateways[gateway].lastReport else {
+        let receives = second.reports > 0 || !second.readings.isEmpty
+        guard !receives, let last = gateways[gateway].lastReport else {
             gateways[gateway].lastReport = now
+            if receives { gateways[gateway].hasReceived = true }
             if gateways[gateway].isDeaf {
                 gateways[gateway].isDeaf = false
                 effects.append(.found(.hears(gateway: gateways[gateway].name)))
@@ -269,7 +280,7 @@ extension RoomEngine {
         }
         let recently = now.advanced(by: .seconds(-5))
         guard !gateways[gateway].isDeaf, last.duration(to: now) > Self.deafAfter,
-            gateways.elements.contains(where: { $0.lastReport.map { $0 > recently } ?? false })
+            gateways.elements.contains(where: { $0.hasReceived && ($0.lastReport.map { $0 > recently } ?? false) })
         else { return }
         gateways[gateway].isDeaf = true
         effects.append(.found(.deaf(gateway: gateways[gateway].name)))
@@ -282,7 +293,7 @@ extension RoomEngine {
         _ gateway: GatewayIndex, _ isListening: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         guard gateways[gateway].isListening != isListening else { return }
-        gateways[gateway].isListening = isListening
+        gateways[gateway].listensSince = isListening ? now : nil
         if let room = gateways[gateway].room, rooms[room].labelled.count > 0 { roomsWithoutGateway = nil }
         updateSilence(of: gateway)
         take(presence.setListening(gateway, isListening, at: now), at: now, &effects)

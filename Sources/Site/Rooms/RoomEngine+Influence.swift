@@ -35,6 +35,8 @@ extension RoomEngine {
     /// The influences on the only tag of this copy.
     private mutating func influences(of tag: TagIndex, at judged: MonotonicInstant) -> [ReadingInfluence] {
         let believed = states[tag].belief.max { $0.probability < $1.probability }?.room
+        // That of the latest window of any tag, until it is set.
+        scratch.vector.elapsed = states[tag].interval
         gatherLevels(of: tag, now: judged)
         chooseRooms(for: tag)
         guard scratch.rooms.count >= 2, let room = states[tag].room ?? believed,

@@ -10,7 +10,7 @@ struct Learner: Sendable {
         var levels: Int
         var rooms: Int
         var seconds: Float
-        /// Seconds since the previous window.
+        /// Seconds since the previous window, at most 1.
         var elapsed: Float
     }
 
@@ -72,7 +72,9 @@ extension RoomEngine {
         _ effects: inout [Effect]
     ) {
         guard
-            let tag = states.firstIndex(where: { $0.description.id == tagName || $0.description.name == tagName }),
+            // The id of one tag may be the name of another one.
+            let tag = states.firstIndex(where: { $0.description.id == tagName })
+                ?? states.firstIndex(where: { $0.description.name == tagName }),
             let room = roomIndex(roomName, at: now, &effects)
         else {
             counters.refused += 1
@@ -96,6 +98,7 @@ extension RoomEngine {
     mutating func forgetRoom(named name: String) {
         // `name` may be an id. `RoomName.id(of:)` may change an id that was cut.
         guard let room = roomIndices[name] ?? roomIndices[RoomName.id(of: name)] else { return }
+        discardWindows()
         rooms[room].labelled.removeAll()
         rooms[room].own.removeAll()
         roomsWithoutGateway = nil
@@ -197,6 +200,11 @@ extension RoomEngine {
     mutating func learnRest(of tag: TagIndex) {
         guard let learner = states[tag].learner else { return }
         learnOldest(of: learner, learners[learner].windows.count)
+    }
+
+    /// Discards the windows that are not learned yet: they were judged by what is known to be wrong now.
+    mutating func discardWindows() {
+        for learner in learners.indices { learners[learner].removeFirst(learners[learner].windows.count) }
     }
 
     /// Learns those of a tag's oldest windows whose room is certain from the windows before and after.

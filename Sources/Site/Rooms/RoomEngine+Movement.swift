@@ -182,10 +182,21 @@ extension RoomEngine {
             } else if silence <= interval {
                 signs.isNew = true
                 let isLoud = heard.level > tuning.missLevel + tuning.appearanceHeight
-                if heard.course.count == 1, isLoud { signs.isLoud = true }
+                if heard.course.count == 1, isLoud, listened(heard.gateway, before: heard.at, interval, nodeInterval) {
+                    signs.isLoud = true
+                }
             }
         }
         return signs
+    }
+
+    /// Whether the gateway listened for some report intervals before it heard the tag. Otherwise the tag may have lain there all the time.
+    private func listened(
+        _ gateway: GatewayIndex, before heard: MonotonicInstant, _ interval: Float, _ nodeInterval: Float
+    ) -> Bool {
+        guard let since = gateways[gateway].listensSince else { return false }
+        return heard.seconds(since: since)
+            > Self.silentReports * (gateways[gateway].sendsAlways ? interval : nodeInterval)
     }
 
     /// Seconds between two packets, or between two messages of a node.

@@ -86,8 +86,8 @@ extension RoomEngine {
         }
     }
 
-    /// Whether a gateway of the tag's room heard the tag after the room was reported. Otherwise it may have caused a wrong report. Of a
-    /// node this is not known to mean anything: it need not send.
+    /// Whether a gateway of the tag's room heard the tag after the room was reported. Otherwise it may have caused a wrong report. A
+    /// node may send nothing for long, so its silence does not show that it failed.
     @inline(__always)
     private func isConfirmed(_ heard: HeardLevel, _ tag: TagIndex) -> Bool {
         guard let room = states[tag].room, gateways[heard.gateway].room == room, gateways[heard.gateway].sendsAlways,

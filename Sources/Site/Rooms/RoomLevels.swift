@@ -24,7 +24,7 @@ struct RoomLevels: Sendable {
     /// Largest number of gateways of which something is known in one room; others do not count.
     static let mostCells = 24
 
-    /// Sorted by gateway. A gateway without a cell listened and heard nothing.
+    /// Sorted by gateway. A gateway without a cell listened and heard nothing, unless there are `mostCells`: then nothing is known of it.
     private(set) var cells: [Cell] = []
     /// Seconds that were learned. Above `RoomTuning.mostOwnSeconds` all are halved.
     private(set) var seconds: Float = 0
@@ -85,18 +85,24 @@ struct RoomLevels: Sendable {
     func logLikelihood(_ window: borrowing LevelVector, _ tuning: RoomTuning) -> Float {
         let missCap = min(tuning.missCap, tuning.missPerPacket * Float(window.packets)) / 2
         let width = tuning.kernelWidth * tuning.kernelWidth
+        let isFull = cells.count >= Self.mostCells
         var sum: Float = 0
         var next = 0
         for cell in cells {
             while next < window.heard.count, window.heard[next] < cell.gateway {
-                sum += logLikelihood(Cell(gateway: window.heard[next]), window, missCap: missCap, width: width, tuning)
+                if !isFull {
+                    sum += logLikelihood(
+                        Cell(gateway: window.heard[next]), window, missCap: missCap, width: width, tuning)
+                }
                 next += 1
             }
             if next < window.heard.count, window.heard[next] == cell.gateway { next += 1 }
             sum += logLikelihood(cell, window, missCap: missCap, width: width, tuning)
         }
         while next < window.heard.count {
-            sum += logLikelihood(Cell(gateway: window.heard[next]), window, missCap: missCap, width: width, tuning)
+            if !isFull {
+                sum += logLikelihood(Cell(gateway: window.heard[next]), window, missCap: missCap, width: width, tuning)
+            }
             next += 1
         }
         return sum

@@ -74,7 +74,8 @@ package struct RoomTuning: Hashable, Sendable {
     package var ownTrust: Float = 0.6
     /// The levels alone keep this much of the weight of what was learned with labels, times the square of the share of the training
     /// in which they were right: another body than the one that walked wears the tag, and where the levels alone are right, they are
-    /// the better judge of that. The weight falls with the interval of a slow beacon. `placementWindows`: the number of alike windows after which a room is compared for that share.
+    /// the better judge of that. The weight falls with the interval of a slow beacon. In the training they were right with the probability that they give
+    /// to the room after `placementWindows` windows with the same levels.
     package var placementWorth: Float = 0.5
     package var placementWindows: Float = 3
     /// Seconds of the engine's own decisions that one second with a label is worth.
@@ -142,15 +143,15 @@ package struct RoomTuning: Hashable, Sendable {
     package var latestShare: Float = 0.4
     package var meanShare: Float = 0.02
     /// A movement seems to begin where the latest levels of a tag deviate from their means so much that chance does it as rarely as a normal
-    /// distribution exceeds this many standard deviations (`clearDeviations(of:at:)` says when it counts at once). It was none if they deviate
+    /// distribution exceeds this many standard deviations (`clearDeviations(of:at:)` says when it counts at once). No movement took place if they deviate
     /// by less than `stirDeviations` before `stirReports` are over. With smaller numbers, tags that lie still count as moving; with larger ones,
     /// a movement to the next room is missed.
     package var movementDeviations: Float = 1.7
     package var stirDeviations: Float = 0.7
     /// Levels that deviate for this many report intervals show that the tag is in another place now.
     package var stirReports: Float = 8
-    /// A gateway that hears a tag by this many dB louder than `missLevel`, and did not hear it before, shows that the tag moves: it could
-    /// not have missed it there.
+    /// A gateway that hears a tag by this many dB louder than `missLevel`, and listened before without hearing it, shows that the tag moves:
+    /// it could not have missed it there.
     package var appearanceHeight: Float = 20
     /// Bounds of the estimated variance of a gateway's levels, dB².
     package var leastLevelVariance: Float = 2

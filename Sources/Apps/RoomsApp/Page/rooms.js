@@ -104,7 +104,7 @@ function drawTag([id, tag]) {
   if (tag.lastRoomName) facts.push("last in " + clean(tag.lastRoomName));
   if (tag.lastHeard && state.time !== null) facts.push("heard " + span(Math.max(0, state.time - tag.lastHeard)) + " ago");
   if (tag.home && tag.room && !trains) facts.push(percent(tag.confidence) + " sure");
-  if (trains) facts.push("trains " + clean(tag.training.roomName));
+  if (trains) facts.push("training " + clean(tag.training.roomName));
   const why = make("details", {}, make("summary", { "data-role": "why" }, "Why"),
     ...(reasons.get(id) || ["…"]).map(sentence => make("p", { class: "wrap" }, clean(sentence))), make("p", { class: "mono" }, clean(tag.beacon)));
   why.open = opened.has(id);
@@ -207,7 +207,7 @@ function fillNearby() {
   fill($("nearby-list"), nearby.beacons, beacon => beacon.id,
     beacon => JSON.stringify([beacon.gateway, beacon.room, beacon.dBm, beacon.tag, beacon.region, beacon.ago < 3 ? "" : ago(beacon.ago), span(beacon.since)]), drawBeacon);
   $("no-beacons").hidden = nearby.beacons.length > 0;
-  const told = nearby.left ? "No other beacon is heard so far." : "No other beacon was heard. A gateway answers if it has this version and may read and write its topics.";
+  const told = nearby.left ? "No other beacon is heard so far." : "No other beacon was heard. Only gateways of this version answer that may read and write the topics of this question.";
   if ($("no-beacons").textContent !== told) $("no-beacons").textContent = told;
   if (!searching) return;
   searching = false;
@@ -317,8 +317,8 @@ function show(next) {
   $("site").textContent = clean(state.site);
   document.title = `${clean(state.site)} · iBeacon rooms`;
   colours = new Map(Object.keys(state.rooms).sort().map((id, number) => [id, number]));
-  const gateways = Object.entries(state.gateways), home = tags().filter(([, tag]) => tag.home).length;
-  $("subtitle").textContent = (state.role === "standby" ? "standby · " : "") + `${home} of ${state.tagCount} tags at home · ${state.listening} of ${state.gatewayCount} gateways listen`;
+  const gateways = Object.entries(state.gateways);
+  $("subtitle").textContent = (state.role === "standby" ? "standby · " : "") + `${state.homeCount} of ${state.tagCount} tags at home · ${state.listening} of ${state.gatewayCount} gateways listen`;
   $("version").textContent = "version " + clean(state.version);
   $("tag-count").textContent = `(${state.tagCount})`;
   const more = state.tagCount - Object.keys(state.tags).length;

@@ -23,6 +23,12 @@ extension Settings {
         let stateDirectory = arguments.value("state-dir") ?? environment("STATE_DIRECTORY") ?? directory
         if let named { return try Settings(readingFrom: named, stateDirectory: stateDirectory) }
         guard isService || FileAccess.exists(defaultPath) else {
+            if !FileAccess.isMissing(defaultPath) {
+                // Without this, a command only says that there is no broker.
+                Terminal.printError(
+                    "ibeacon-gateway: this user may not read \(defaultPath); the defaults apply (with sudo, the file does)"
+                )
+            }
             return try Settings(withoutFileAt: defaultPath, stateDirectory: stateDirectory)
         }
         return try Settings(lookingAt: defaultPath, stateDirectory: stateDirectory)
