@@ -256,6 +256,24 @@ import Testing
         #expect(fleet.transitions.map(\.text) == ["a enter Kitchen", "a leave Kitchen"])
     }
 
+    @Test func `A tag that another service removed leaves its room once`() {
+        var fleet = fleet(hasKey: true)
+        fleet.start("b", stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
+        for (gateway, room) in [("g1", "Kitchen"), ("g2", "Hall")] {
+            fleet.publish(
+                RoomTopic.card(site: "home", gateway: gateway).text, Array(#"{"v":1,"room":"\#(room)"}"#.utf8))
+        }
+        fleet.hear(9, best: "g1", of: ["g1", "g2"], seconds: 30)
+        fleet.kill("a")
+        fleet.run(30)
+        fleet.edit("b", .remove(rid: "keys"))
+        fleet.kill("b")
+        fleet.start("a")
+        fleet.run(30)
+        #expect(fleet.role("a") == .active && fleet.tags("a") == ["Bob", "Jane"])
+        #expect(fleet.transitions.map(\.text) == ["a enter Kitchen", "b leave Kitchen"])
+    }
+
     @Test func `A forged version is not taken by a service that knows all tags of its list`() throws {
         var fleet = fleet()
         fleet.kill("a")
@@ -527,6 +545,10 @@ import Testing
         fleet.receive(command: Self.bag.replacing("Bag", with: "Case"), "a")
         fleet.stop("a")
         #expect(fleet.tags("a") == ["Case", "Jane"])
+        fleet.start("a")
+        fleet.receiveRetained(command: Self.bag, "a")
+        fleet.run(5)
+        #expect(fleet.tags("a") == ["Case", "Jane"], "the retained command is the older one")
     }
 
     @Test func `Beside a question that nobody answers, live commands wait for a retained one ten seconds at most`()

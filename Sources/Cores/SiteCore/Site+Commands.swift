@@ -26,13 +26,21 @@ extension Site {
         }
     }
 
-    /// Carries out what the broker counts as delivered and does not send again. It sends a retained command again.
+    /// Carries out what the broker counts as delivered and does not send again. A retained command comes again, and must not undo the ones
+    /// behind it then: it is carried out before them, unless another service may have done so.
     mutating func carryOutLastCommands(at now: MonotonicInstant, _ effects: inout [Effect]) {
-        for received in gate.drain() where !received.isRetained { obey(received, at: now, &effects) }
+        let isAlone = election?.other == nil
+        for received in gate.drain() where isAlone || !received.isRetained {
+            obey(received, isAlone: isAlone, at: now, &effects)
+        }
     }
 
     /// Carries out a command, or logs why it is refused.
-    private mutating func obey(_ received: ReceivedCommand, at now: MonotonicInstant, _ effects: inout [Effect]) {
+    ///
+    /// - Parameter isAlone: Whether a retained command is carried out although this service is not active.
+    private mutating func obey(
+        _ received: ReceivedCommand, isAlone: Bool = false, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
         let command: Command
         switch gate.admit(received, commandRights, applied: appliedCommands) {
         case .refused(let refusal): return report(refusal, &effects)
@@ -43,7 +51,7 @@ extension Site {
             return
         case .admitted(let admitted): command = admitted
         }
-        guard isForemost || !received.isRetained else {
+        guard isForemost || isAlone || !received.isRetained else {
             // It is old: what it said may have been changed since, in the list of all services.
             effects += remember(received)
             return effects.append(

@@ -8,11 +8,6 @@ import SiteProtocol
 extension Site {
     func epoch(at now: MonotonicInstant) -> Int64 { wallClock.epochSeconds(at: now) }
 
-    /// What the roster says of each tag, for the engine to continue from.
-    func reportedTags(at now: MonotonicInstant) -> [ReportedTag] {
-        roster.reported(epoch: wallClock.isKnown ? epoch(at: now) : nil)
-    }
-
     /// Passes an input to the engine, and carries out its decisions.
     mutating func pass(_ input: RoomEngine.Input, at now: MonotonicInstant, _ effects: inout [Effect]) {
         for effect in engine.handle(input, at: now) {
@@ -146,12 +141,14 @@ extension Site {
             departed = []
         }
         guard begins else { return }
+        // One that was added again enters after its leave.
+        let left = Set(departed.map(\.tag.id))
         for (tag, room) in departed {
             publishTransitions(of: tag, from: room, to: nil, isHome: false, epoch(at: now), &effects)
         }
         departed = []
         virtualNodes?.due = now
-        engine.adopt(reportedTags(at: now), at: now)
+        engine.adopt(roster.reported(heard: [:]), at: now)
         var changes: [RoomEngine.Decision] = []
         for (position, state) in roster.states.enumerated() {
             let decided = engine.decided(ofTag: position)
@@ -160,7 +157,8 @@ extension Site {
             guard isOther || (state.since == 0 && !state.isHome) else { continue }
             let id = roster.tags[position].id
             // A retained state is not believed. If it says what this service has decided itself, there is nothing new.
-            if var kept = retained.tags.value(of: id), kept.isHome == decided.isHome, kept.room?.id == decided.room?.id
+            if !left.contains(id), var kept = retained.tags.value(of: id), kept.isHome == decided.isHome,
+                kept.room?.id == decided.room?.id
             {
                 let epoch = epoch(at: now)
                 // A clock that is not set is behind all times that another service gave.

@@ -103,7 +103,7 @@ extension Site {
         // Before the comparison with the broker, which knows the states that are left after all changes.
         leaveGone(by: tags, at: now, &effects)
         var removals: [Effect] = []
-        replaceTags(by: tags, at: now, &removals)
+        replaceTags(by: tags, isOwn: isOwn, at: now, &removals)
         compareOffer(&effects)
         correctRetained(at: now, &effects)
         effects += removals
@@ -132,7 +132,7 @@ extension Site {
     }
 
     private mutating func replaceTags(
-        by tags: [TagIdentity], at now: MonotonicInstant, _ effects: inout [Effect]
+        by tags: [TagIdentity], isOwn: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         let old = Array(zip(roster.tags, roster.states))
         setTags(tags, at: now)
@@ -146,7 +146,8 @@ extension Site {
                 publish(.tag(id: tag.id, nil), &effects)
             } else {
                 effects.append(.store(.tag(id: tag.id, nil)))
-                if role == .listening, state.isHome { departed.append((tag, state.room)) }
+                // What another service removed has left its room there.
+                if isOwn, role == .listening, state.isHome { departed.append((tag, state.room)) }
             }
         }
     }

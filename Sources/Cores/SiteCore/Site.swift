@@ -205,7 +205,8 @@ package struct Site: Sendable {
             }
             roster.adopt(state, ofTag: position)
         }
-        engine.restore(reportedTags(at: now), at: now)
+        // What was learned of the present stays is there, unless it cannot be read.
+        engine.restore(roster.reported(heard: stored.learned == nil ? [:] : heardBefore), at: now)
         if election != nil { learning.due = now.advanced(by: LearnedWrites.period) }
         isStarted = true
     }

@@ -79,10 +79,10 @@ package struct TagRoster: Sendable {
 
     /// The tags for the engine.
     ///
-    /// - Parameter epoch: The present time in seconds; nil if it is not known.
-    func reported(epoch: Int64?) -> [ReportedTag] {
+    /// - Parameter heard: When each tag was last heard, epoch seconds, if it has been in its room since then.
+    func reported(heard: [String: Int64]) -> [ReportedTag] {
         zip(tags, states).map { tag, state in
-            let age = state.since > 0 ? epoch.map { max(0, $0 - state.since) } : nil
+            let age = state.since > 0 ? heard[tag.id].map { max(0, $0 - state.since) } : nil
             return ReportedTag(id: tag.id, isHome: state.isHome, room: state.room, age: age ?? 0)
         }
     }

@@ -9,7 +9,7 @@ extension App {
     /// The limit of unacknowledged messages. The outbox delivers no more.
     static var window: Int { 20 }
     /// The limit while the broker refuses some messages for now, so that the messages that it takes do not wait for those that it
-    /// refuses. `QueueLimits.outgoing` is for messages that are in no outbox.
+    /// refuses. Messages that are in no outbox cannot take these places.
     static var wideWindow: Int { 200 }
     /// After this time a turn of the loop leaves the remaining events of the broker to the next turn. Ten thousand
     /// messages may be waiting, and timers, signals and the page are served between turns.

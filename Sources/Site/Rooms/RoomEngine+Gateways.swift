@@ -9,8 +9,10 @@ struct GatewayState: Sendable {
     var clock = GatewayClock()
     var acquaintance = Acquaintance.unknown
     var isAvailable = true
-    /// Since when it is connected and listens; nil if it is not or does not. Then its silence is evidence (of a node, only that a tag is away).
-    var listensSince: MonotonicInstant?
+    /// Whether it is connected and listens. Then its silence is evidence (of a node, only that a tag is away).
+    var isListening = false
+    /// When it last began to. A node without telemetry says nothing while it hears no tag, so it may have listened all the time.
+    var listensSince = MonotonicInstant.zero
     var isDeaf = false
     /// Several gateways have its name.
     var isShared = false
@@ -44,8 +46,6 @@ struct GatewayState: Sendable {
     var formerRoom: RoomIndex?
     /// When its room was set; nil if that was before this start.
     var placed: MonotonicInstant?
-
-    var isListening: Bool { listensSince != nil }
 
     /// Whether its messages count.
     var isKnown: Bool { acquaintance == .known }
@@ -139,6 +139,7 @@ extension RoomEngine {
             for room in [former, room] {
                 rooms[room].own.removeAll()
                 rooms[room].placed = 0
+                rooms[room].unplacedSeconds = rooms[room].labelled.seconds
                 forgetExits(of: room)
             }
         }
@@ -293,7 +294,9 @@ extension RoomEngine {
         _ gateway: GatewayIndex, _ isListening: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         guard gateways[gateway].isListening != isListening else { return }
-        gateways[gateway].listensSince = isListening ? now : nil
+        gateways[gateway].isListening = isListening
+        let isTold = gateways[gateway].sendsAlways || gateways[gateway].hasTelemetry
+        gateways[gateway].listensSince = isTold ? now : .zero
         if let room = gateways[gateway].room, rooms[room].labelled.count > 0 { roomsWithoutGateway = nil }
         updateSilence(of: gateway)
         take(presence.setListening(gateway, isListening, at: now), at: now, &effects)

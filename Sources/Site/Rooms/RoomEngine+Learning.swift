@@ -62,6 +62,10 @@ extension RoomEngine {
     /// Largest distance from the last window that is certain of one room to the first that is certain of the next, in windows.
     private static let mostDoubtful = 6
 
+    /// After the gateways of a room changed, `placed` is a mean over so many seconds at least: old fingerprints are replaced, and their
+    /// seconds go.
+    private static let leastPlaced: Float = 30
+
     /// A window counts as so many seconds at most: packets of slow beacons are independent.
     private static let longestWindow: Float = 10
 
@@ -103,6 +107,7 @@ extension RoomEngine {
         rooms[room].own.removeAll()
         roomsWithoutGateway = nil
         rooms[room].placed = 0
+        rooms[room].unplacedSeconds = 0
         forgetExits(of: room)
         forgetRest { $0.room == room }
     }
@@ -129,7 +134,8 @@ extension RoomEngine {
         Self.append(scratch.vector, gateways, to: &scratch.learning.levels, missLevel: tuning.missLevel)
         if rooms[room].labelled.count == 0 { roomsWithoutGateway = nil }
         rooms[room].labelled.add(scratch.learning.levels, seconds: min(elapsed, 1), order: order, tuning)
-        let share = min(1, min(elapsed, 1) / max(1, rooms[room].labelled.seconds))
+        let placed = max(Self.leastPlaced, rooms[room].labelled.seconds - rooms[room].unplacedSeconds)
+        let share = min(1, min(elapsed, 1) / max(1, min(rooms[room].labelled.seconds, placed)))
         rooms[room].placed += share * (placedProbability(of: room) - rooms[room].placed)
         trainings[tag]?.learned += min(elapsed, 1)
         states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]

@@ -167,8 +167,8 @@ extension RoomEngine {
             signs.recent += 1
             // What a gateway measured long ago says nothing of a movement now. Where many gateways hear the tag now and then, the last level of some
             // always deviates by chance.
-            let isPresent =
-                silence <= Self.silentReports * (gateways[heard.gateway].sendsAlways ? interval : nodeInterval)
+            let longest = Self.silentReports * (gateways[heard.gateway].sendsAlways ? interval : nodeInterval)
+            let isPresent = silence <= longest
             if isPresent, heard.course.count >= Self.fewestLevels {
                 let (deviation, weight) = (heard.course.deviation, heard.course.precision(tuning))
                 signs.count += 1
@@ -182,7 +182,7 @@ extension RoomEngine {
             } else if silence <= interval {
                 signs.isNew = true
                 let isLoud = heard.level > tuning.missLevel + tuning.appearanceHeight
-                if heard.course.count == 1, isLoud, listened(heard.gateway, before: heard.at, interval, nodeInterval) {
+                if heard.course.count == 1, isLoud, listened(heard.gateway, before: heard.at, longest) {
                     signs.isLoud = true
                 }
             }
@@ -190,13 +190,9 @@ extension RoomEngine {
         return signs
     }
 
-    /// Whether the gateway listened for some report intervals before it heard the tag. Otherwise the tag may have lain there all the time.
-    private func listened(
-        _ gateway: GatewayIndex, before heard: MonotonicInstant, _ interval: Float, _ nodeInterval: Float
-    ) -> Bool {
-        guard let since = gateways[gateway].listensSince else { return false }
-        return heard.seconds(since: since)
-            > Self.silentReports * (gateways[gateway].sendsAlways ? interval : nodeInterval)
+    /// Whether the gateway listened for some time before it heard the tag. Otherwise the tag may have lain there all the time.
+    private func listened(_ gateway: GatewayIndex, before heard: MonotonicInstant, _ seconds: Float) -> Bool {
+        heard.seconds(since: gateways[gateway].listensSince) > seconds
     }
 
     /// Seconds between two packets, or between two messages of a node.

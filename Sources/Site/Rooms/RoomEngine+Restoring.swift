@@ -9,7 +9,7 @@ package struct ReportedTag: Hashable, Sendable {
     package var isHome: Bool
     /// nil if the room was not known.
     package var room: RoomName?
-    /// How long before it was reported, seconds; 0 if that is not known.
+    /// For how long the tag was heard in that room before the service ended, seconds; 0 if that is not known.
     package var age: Int64
 
     package init(id: String, isHome: Bool, room: RoomName?, age: Int64 = 0) {

@@ -85,24 +85,23 @@ struct RoomLevels: Sendable {
     func logLikelihood(_ window: borrowing LevelVector, _ tuning: RoomTuning) -> Float {
         let missCap = min(tuning.missCap, tuning.missPerPacket * Float(window.packets)) / 2
         let width = tuning.kernelWidth * tuning.kernelWidth
-        let isFull = cells.count >= Self.mostCells
+        // Where there was no place for a gateway, nothing is known of it, as of a new one.
+        var other = Cell(gateway: GatewayIndex(position: 0))
+        if cells.count == Self.mostCells { other.unknown = seconds }
         var sum: Float = 0
         var next = 0
         for cell in cells {
             while next < window.heard.count, window.heard[next] < cell.gateway {
-                if !isFull {
-                    sum += logLikelihood(
-                        Cell(gateway: window.heard[next]), window, missCap: missCap, width: width, tuning)
-                }
+                other.gateway = window.heard[next]
+                sum += logLikelihood(other, window, missCap: missCap, width: width, tuning)
                 next += 1
             }
             if next < window.heard.count, window.heard[next] == cell.gateway { next += 1 }
             sum += logLikelihood(cell, window, missCap: missCap, width: width, tuning)
         }
         while next < window.heard.count {
-            if !isFull {
-                sum += logLikelihood(Cell(gateway: window.heard[next]), window, missCap: missCap, width: width, tuning)
-            }
+            other.gateway = window.heard[next]
+            sum += logLikelihood(other, window, missCap: missCap, width: width, tuning)
             next += 1
         }
         return sum

@@ -207,7 +207,7 @@ function fillNearby() {
   fill($("nearby-list"), nearby.beacons, beacon => beacon.id,
     beacon => JSON.stringify([beacon.gateway, beacon.room, beacon.dBm, beacon.tag, beacon.region, beacon.ago < 3 ? "" : ago(beacon.ago), span(beacon.since)]), drawBeacon);
   $("no-beacons").hidden = nearby.beacons.length > 0;
-  const told = nearby.left ? "No other beacon is heard so far." : "No other beacon was heard. Only gateways of this version answer that may read and write the topics of this question.";
+  const told = nearby.left ? "No other beacon is heard so far." : "No other beacon was heard. Only gateways of this version that may read and write these topics answer.";
   if ($("no-beacons").textContent !== told) $("no-beacons").textContent = told;
   if (!searching) return;
   searching = false;

@@ -23,16 +23,19 @@ extension Settings {
         let stateDirectory = arguments.value("state-dir") ?? environment("STATE_DIRECTORY") ?? directory
         if let named { return try Settings(readingFrom: named, stateDirectory: stateDirectory) }
         guard isService || FileAccess.exists(defaultPath) else {
-            if !FileAccess.isMissing(defaultPath) {
-                // Without this, a command only says that there is no broker.
-                Terminal.printError(
-                    "ibeacon-gateway: this user may not read \(defaultPath); the defaults apply (with sudo, the file does)"
-                )
-            }
+            // Without this, a command only says that there is no broker.
+            if !FileAccess.isMissing(defaultPath) { Self.sayUnread() }
             return try Settings(withoutFileAt: defaultPath, stateDirectory: stateDirectory)
         }
         return try Settings(lookingAt: defaultPath, stateDirectory: stateDirectory)
     }
+
+    /// Says once that the file in /etc is out of reach.
+    private static func sayUnread() { _ = unread }
+
+    private static let unread: Void = Terminal.printError(
+        "ibeacon-gateway: this user may not look for \(defaultPath), so the defaults apply; with sudo, the file is read"
+    )
 
     /// The settings in force in a running service: those of the file, overridden by kept remote settings.
     static func loadInForce(_ arguments: Arguments) throws(Failure) -> Settings {
