@@ -54,7 +54,7 @@ struct SiteFleet {
     /// The service ends without a word, as by SIGKILL.
     mutating func kill(_ name: String) { services[name] = nil }
 
-    /// The service ends as by SIGTERM.
+    /// The service is about to end, as after SIGTERM.
     mutating func stop(_ name: String) { handle(.stopping, name) }
 
     mutating func loseState(of name: String) { stored[name] = nil }
@@ -74,6 +74,13 @@ struct SiteFleet {
         retained[topic] = payload.isEmpty ? nil : payload
         for name in services.keys.sorted() { queue.append((name, topic, payload, false)) }
         deliver()
+    }
+
+    /// Gateways say in which rooms they stand.
+    mutating func stand(_ gateways: [(name: String, room: String)]) {
+        for (name, room) in gateways {
+            publish(RoomTopic.card(site: "home", gateway: name).text, Array(#"{"v":1,"room":"\#(room)"}"#.utf8))
+        }
     }
 
     /// For so many seconds the gateway with the level -50 hears the tag better than the others.

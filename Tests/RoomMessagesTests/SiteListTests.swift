@@ -244,10 +244,7 @@ import Testing
 
     @Test func `A tag that was removed while no service was active leaves its room as soon as one is`() {
         var fleet = fleet()
-        for (gateway, room) in [("g1", "Kitchen"), ("g2", "Hall")] {
-            fleet.publish(
-                RoomTopic.card(site: "home", gateway: gateway).text, Array(#"{"v":1,"room":"\#(room)"}"#.utf8))
-        }
+        fleet.stand([("g1", "Kitchen"), ("g2", "Hall")])
         fleet.hear(9, best: "g1", of: ["g1", "g2"], seconds: 30)
         fleet.kill("a")
         fleet.start("a", edits: [.remove(rid: "keys")])
@@ -256,13 +253,40 @@ import Testing
         #expect(fleet.transitions.map(\.text) == ["a enter Kitchen", "a leave Kitchen"])
     }
 
+    @Test func `A tag that was removed and added again leaves its room, and enters it when it is heard`() {
+        var fleet = fleet()
+        fleet.stand([("g1", "Kitchen"), ("g2", "Hall")])
+        fleet.hear(9, best: "g1", of: ["g1", "g2"], seconds: 30)
+        fleet.kill("a")
+        fleet.publish(
+            RoomTopic.service(site: "home", instance: "b").text,
+            Array(ServiceCard(isActive: true, counter: 1, version: "1").payload))
+        fleet.start("a", edits: [.remove(rid: "keys")])
+        fleet.edit("a", SiteFleet.change("Keys:9"))
+        fleet.hear(9, best: "g1", of: ["g1", "g2"], seconds: 30)
+        #expect(fleet.role("a") == .active)
+        #expect(fleet.transitions.map(\.text) == ["a enter Kitchen", "a leave Kitchen", "a enter Kitchen"])
+    }
+
+    @Test func `A tag is found by its id before its name`() {
+        var fleet = SiteFleet()
+        fleet.start("a", stored: SiteFleet.stored("jane:7", "bob:8"))
+        // They exchange their keyfobs: the ids stay.
+        for (id, name, minor) in [("jane", "x", 7), ("bob", "jane", 8), ("jane", "bob", 7)] {
+            let beacon = "\(SiteFleet.uuid):1:\(minor)"
+            guard let description = try? RegionDescription(parsing: "\(name):\(beacon)") else { continue }
+            fleet.edit(
+                "a", .set(Region(rid: id, description: description, timestamp: 1_600_000_000), isRIDDerived: false))
+        }
+        #expect(fleet.tags("a") == ["bob", "jane"])
+        #expect(fleet.services["a"]?.roster.id(named: "jane") == "jane")
+        #expect(fleet.services["a"]?.roster.id(named: "bob") == "bob")
+    }
+
     @Test func `A tag that another service removed leaves its room once`() {
         var fleet = fleet(hasKey: true)
         fleet.start("b", stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
-        for (gateway, room) in [("g1", "Kitchen"), ("g2", "Hall")] {
-            fleet.publish(
-                RoomTopic.card(site: "home", gateway: gateway).text, Array(#"{"v":1,"room":"\#(room)"}"#.utf8))
-        }
+        fleet.stand([("g1", "Kitchen"), ("g2", "Hall")])
         fleet.hear(9, best: "g1", of: ["g1", "g2"], seconds: 30)
         fleet.kill("a")
         fleet.run(30)
@@ -609,10 +633,7 @@ import Testing
         let gateways = ["g1", "g2", "g3"]
         var fleet = fleet()
         fleet.start("b", stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
-        for (gateway, room) in zip(gateways, ["Kitchen", "Hall", "Study"]) {
-            fleet.publish(
-                RoomTopic.card(site: "home", gateway: gateway).text, Array(#"{"v":1,"room":"\#(room)"}"#.utf8))
-        }
+        fleet.stand(Array(zip(gateways, ["Kitchen", "Hall", "Study"])))
         fleet.hear(7, best: "g1", of: gateways, seconds: 30)
         fleet.kill("b")
         fleet.hear(7, best: "g2", of: gateways, seconds: 30)

@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import Health
 import OwnTracks
 import Regions
 import Rooms
@@ -382,6 +383,28 @@ import Testing
         #expect(removed.count == 60_000)
         #expect((200...500).contains(most), "\(most) effects")
         #expect(warnings > 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `What the broker retained is compared also if it arrives late, and what clients send live is not`(
+        isRetained: Bool
+    ) throws {
+        var settings = SiteSettings()
+        settings.discovery = SiteDiscovery.Settings(prefix: "homeassistant", site: "home", version: "1")
+        var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
+        _ = site.handle(.start(StoredSite()), at: instant(0))
+        _ = site.handle(.brokerConnected, at: instant(0))
+        _ = site.handle(.tick, at: instant(2))
+        let entity = "homeassistant/sensor/ibeacon-rooms-home/old/config"
+        #expect(site.discovery?.isDescription(entity) == true)
+        _ = site.handle(.entity(.homeAssistant(entity, "{}"), isRetained: isRetained), at: instant(3))
+        _ = site.handle(
+            .sealed(.tag(site: "home", tag: "old"), reason: "another key", isRetained: isRetained), at: instant(3))
+        var removed: Set<String> = []
+        while let due = site.nextDeadline, due < instant(70) {
+            removed.formUnion(retained(site.handle(.tick, at: due)).filter(\.isEmpty).map(\.topic))
+        }
+        #expect(removed == (isRetained ? [entity, RoomTopic.tag(site: "home", tag: "old").text] : []))
     }
 
     /// When the tag is away, seconds after it was heard for the last time, in a pause of 600 s after ten minutes.

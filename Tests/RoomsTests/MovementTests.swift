@@ -25,10 +25,10 @@ import Testing
             ]
                 as [(String, [String: Float?])]
             {
-                house.pass(.learn(room: room, tag: "Jane", .seconds(60)))
+                house.pass(.learn(room: room, tag: "jane", .seconds(60)))
                 house.lie(for: 60, levels)
             }
-            house.pass(.learn(room: "Hall", tag: "Jane", .zero))
+            house.pass(.learn(room: "Hall", tag: "jane", .zero))
         }
         house.lie(for: isTrained ? 7200 : 900, ["k": -60, "h": -64, "o": -75])
         #expect(house.reported.last == "Kitchen")
@@ -107,6 +107,17 @@ import Testing
         let moved = try #require(house.engine.states[tag].moved)
         house.seconds(5, ["k": -60, "h": -64, "o": -57])
         #expect(house.engine.states[tag].moved == moved)
+    }
+
+    @Test mutating func `A node without telemetry that hears a tag loudly for the first time shows that it moves`()
+        throws
+    {
+        house.seconds(900, ["k": -60, "h": -64])
+        let tag = TagIndex(position: 0)
+        let moved = try #require(house.engine.states[tag].moved)
+        house.sendAsNode("o", level: -57, at: house.now + 0.5)
+        house.seconds(2, ["k": -60, "h": -64])
+        #expect(try #require(house.engine.states[tag].moved) > moved)
     }
 
     @Test(arguments: [nil, -63])

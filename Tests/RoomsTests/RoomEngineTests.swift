@@ -198,13 +198,13 @@ import Testing
     @Test func `A walk teaches rooms that the levels alone get wrong, and rooms without a gateway`() {
         var house = Self.flat()
         let study: [String: Float?] = ["k": -72, "h": -62, "b": -64]
-        house.pass(.learn(room: "Study", tag: "Jane", .seconds(60)))
+        house.pass(.learn(room: "Study", tag: "jane", .seconds(60)))
         house.seconds(60, study)
-        house.pass(.learn(room: "Hall", tag: "Jane", .seconds(60)))
+        house.pass(.learn(room: "Hall", tag: "jane", .seconds(60)))
         house.seconds(60, Self.hall)
         house.pass(.learn(room: "Kitchen", tag: "jane", .seconds(60)))
         house.seconds(60, Self.kitchen)
-        house.pass(.learn(room: "Kitchen", tag: "Jane", .zero))
+        house.pass(.learn(room: "Kitchen", tag: "jane", .zero))
         house.reported = []
         house.seconds(10, study)
         #expect(house.reported == ["Study"])
@@ -363,10 +363,10 @@ import Testing
         for (room, levels) in [
             ("Kitchen", kitchen), ("Hall", hall), ("Bedroom", bedroom), ("Hall", hall), ("Kitchen", kitchen),
         ] {
-            house.pass(.learn(room: room, tag: "Jane", .seconds(30)))
+            house.pass(.learn(room: room, tag: "jane", .seconds(30)))
             house.seconds(30, levels)
         }
-        house.pass(.learn(room: "Kitchen", tag: "Jane", .zero))
+        house.pass(.learn(room: "Kitchen", tag: "jane", .zero))
         return house
     }
 
@@ -398,7 +398,7 @@ import Testing
     {
         var house = Self.flat()
         for (room, levels) in [("Kitchen", Self.kitchen), ("Bedroom", Self.hall)] {
-            house.pass(.learn(room: room, tag: "Jane", .seconds(60)))
+            house.pass(.learn(room: room, tag: "jane", .seconds(60)))
             house.seconds(60, levels)
         }
         func placed(_ engine: RoomEngine, _ room: String) throws -> Float {
@@ -419,10 +419,10 @@ import Testing
             tuning.placementWorth = placementWorth
             var house = Self.flat(tuning)
             for (room, levels) in [("Kitchen", Self.kitchen), ("Hall", Self.hall), ("Bedroom", Self.bedroom)] {
-                house.pass(.learn(room: room, tag: "Jane", .seconds(60)))
+                house.pass(.learn(room: room, tag: "jane", .seconds(60)))
                 house.seconds(60, levels)
             }
-            house.pass(.learn(room: "Bedroom", tag: "Jane", .zero))
+            house.pass(.learn(room: "Bedroom", tag: "jane", .zero))
             return house
         }
         /// How probable the hall is for a tag that resembles the kitchen's fingerprints more, and that the hall's gateway hears best.
@@ -441,7 +441,7 @@ import Testing
         let rooms = (0..<28).map { (gateway: "g\(100 + $0)", room: "Room \($0)") }
         var house = House(rooms)
         let heard = Dictionary(uniqueKeysWithValues: rooms.prefix(12).map { ($0.gateway, Float?(-60)) })
-        house.pass(.learn(room: "Room 0", tag: "Jane", .seconds(60)))
+        house.pass(.learn(room: "Room 0", tag: "jane", .seconds(60)))
         house.seconds(60, heard)
         let learned = house.engine.learned
         #expect(learned.rooms[0].labelled.map(\.levels.count).max() == 28)
@@ -465,7 +465,7 @@ import Testing
     }
 
     @Test(arguments: [.forgetRoom("Kitchen"), .card(gateway: "k", room: "Garage")] as [RoomEngine.Input])
-    func `Windows that were judged by what is forgotten are not learned`(input: RoomEngine.Input) throws {
+    func `Windows that were judged by what is forgotten are not learned`(input: RoomEngine.Input) {
         var house = Self.flat()
         house.seconds(20, Self.kitchen)
         house.pass(input)
@@ -478,7 +478,7 @@ import Testing
     @Test func `How well the levels alone did in the training is forgotten when a gateway moves, and measured anew`() {
         let rooms = [("k", "Kitchen"), ("k2", "Kitchen"), ("h", "Hall"), ("b", "Bedroom")]
         func train(_ house: inout House, _ room: String, _ levels: [String: Float?], seconds: Int) -> Float {
-            house.pass(.learn(room: room, tag: "Jane", .seconds(seconds)))
+            house.pass(.learn(room: room, tag: "jane", .seconds(seconds)))
             for second in 0..<seconds {
                 var varied = levels
                 // Each gateway in its own way, so that there are many fingerprints.
@@ -515,11 +515,11 @@ import Testing
     }
 
     @Test(arguments: [(0, 0), (3600, 3600), (10_000_000, 86_400)] as [(Int64, Int64)])
-    func `After a restart a tag is in its room for as long as before`(age: Int64, seconds: Int64) {
+    func `After a restart a tag is in its room for as long as before`(stay: Int64, seconds: Int64) {
         var house = House([("k", "Kitchen")])
         let kitchen = RoomName(id: "kitchen", name: "Kitchen")
         let now = MonotonicInstant.zero.advanced(by: .seconds(house.now))
-        house.engine.restore([ReportedTag(id: "jane", isHome: true, room: kitchen, age: age)], at: now)
+        house.engine.restore([ReportedTag(id: "jane", isHome: true, room: kitchen, stay: .seconds(stay))], at: now)
         #expect(house.engine.states[TagIndex(position: 0)].since == now.advanced(by: .seconds(-seconds)))
     }
 

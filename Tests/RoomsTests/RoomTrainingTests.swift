@@ -12,10 +12,10 @@ import Testing
     private static func trained() -> House {
         var house = House([("k", "Kitchen"), ("h", "Hall"), ("b", "Bedroom")])
         for (room, levels) in [("Kitchen", kitchen), ("Study", study), ("Hall", hall)] {
-            house.pass(.learn(room: room, tag: "Jane", .seconds(60)))
+            house.pass(.learn(room: room, tag: "jane", .seconds(60)))
             house.seconds(60, levels)
         }
-        house.pass(.learn(room: "Hall", tag: "Jane", .zero))
+        house.pass(.learn(room: "Hall", tag: "jane", .zero))
         house.seconds(5, hall)
         house.reported = []
         return house
@@ -69,7 +69,7 @@ import Testing
         let office: [String: Float?] = ["k": nil, "k2": nil, "h": -84, "o": -55]
         let hall: [String: Float?] = ["k": -70, "k2": -68, "h": -55, "o": -84]
         for (room, levels) in [("Guest", guest), ("Office", office), ("Hall", hall)] {
-            house.pass(.learn(room: room, tag: "Jane", .seconds(60)))
+            house.pass(.learn(room: room, tag: "jane", .seconds(60)))
             house.seconds(60, levels)
         }
         house.seconds(10, hall)

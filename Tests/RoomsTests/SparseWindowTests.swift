@@ -74,7 +74,7 @@ import Testing
         let trained = engine.rooms.indices.filter { room in
             engine.rooms[room].labelled.count > 0
                 && !engine.rooms[room].gateways.contains {
-                    engine.gateways[$0].isListening || engine.gateways[$0].isSilentNode
+                    engine.gateways[$0].isListening || engine.gateways[$0].isNode
                 }
         }
         if let kept = engine.roomsWithoutGateway, kept.sorted() != trained { stale.append("rooms") }

@@ -79,11 +79,11 @@ package struct TagRoster: Sendable {
 
     /// The tags for the engine.
     ///
-    /// - Parameter heard: When each tag was last heard, epoch seconds, if it has been in its room since then.
+    /// - Parameter heard: When each tag was last heard before the service ended, epoch seconds; a tag that is missing has no known stay.
     func reported(heard: [String: Int64]) -> [ReportedTag] {
         zip(tags, states).map { tag, state in
-            let age = state.since > 0 ? heard[tag.id].map { max(0, $0 - state.since) } : nil
-            return ReportedTag(id: tag.id, isHome: state.isHome, room: state.room, age: age ?? 0)
+            let stay = state.since > 0 ? heard[tag.id].map { max(0, $0 - state.since) } : nil
+            return ReportedTag(id: tag.id, isHome: state.isHome, room: state.room, stay: .seconds(stay ?? 0))
         }
     }
 }

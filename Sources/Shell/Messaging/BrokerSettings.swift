@@ -114,7 +114,7 @@ package struct BrokerSettings: Hashable, Sendable {
     package struct QueueLimits: Hashable, Sendable {
         /// Messages that wait for a connection or for a place in flight.
         package var outgoing = 256
-        /// Further ones, of the outbox (`MessageToken.isStored`). Others cannot take their places.
+        /// Further messages, of the outbox (`MessageToken.isStored`). Other messages cannot take these places.
         package var stored = 0
         /// Messages handed to the broker and not yet acknowledged; libmosquitto's own limit, too.
         package var inFlight = 20

@@ -11,7 +11,7 @@ struct GatewayState: Sendable {
     var isAvailable = true
     /// Whether it is connected and listens. Then its silence is evidence (of a node, only that a tag is away).
     var isListening = false
-    /// When it last began to. A node without telemetry says nothing while it hears no tag, so it may have listened all the time.
+    /// When it last began to listen. A node without telemetry says nothing while it hears no tag, so it may have listened all the time.
     var listensSince = MonotonicInstant.zero
     var isDeaf = false
     /// Several gateways have its name.
@@ -65,8 +65,8 @@ struct GatewayState: Sendable {
             && lastMessage.duration(to: now) <= RoomEngine.interruption
     }
 
-    /// Whether it is an ESPresense node that does not count as listening, as it has said nothing for long.
-    var isSilentNode: Bool { !sendsAlways && !isListening && lastMessage != nil }
+    /// Whether it is an ESPresense node: its latest message was one of a node.
+    var isNode: Bool { !sendsAlways && lastMessage != nil }
 
     /// When it counts as no longer listening unless a message arrives; nil if none has arrived yet.
     @inline(__always)
@@ -295,8 +295,10 @@ extension RoomEngine {
     ) {
         guard gateways[gateway].isListening != isListening else { return }
         gateways[gateway].isListening = isListening
-        let isTold = gateways[gateway].sendsAlways || gateways[gateway].hasTelemetry
-        gateways[gateway].listensSince = isTold ? now : .zero
+        if isListening {
+            let isTold = gateways[gateway].sendsAlways || gateways[gateway].hasTelemetry
+            gateways[gateway].listensSince = isTold ? now : .zero
+        }
         if let room = gateways[gateway].room, rooms[room].labelled.count > 0 { roomsWithoutGateway = nil }
         updateSilence(of: gateway)
         take(presence.setListening(gateway, isListening, at: now), at: now, &effects)

@@ -35,7 +35,7 @@ extension RoomEngine {
     /// The influences on the only tag of this copy.
     private mutating func influences(of tag: TagIndex, at judged: MonotonicInstant) -> [ReadingInfluence] {
         let believed = states[tag].belief.max { $0.probability < $1.probability }?.room
-        // That of the latest window of any tag, until it is set.
+        // Until now it is that of the latest window of any tag.
         scratch.vector.elapsed = states[tag].interval
         gatherLevels(of: tag, now: judged)
         chooseRooms(for: tag)

@@ -62,23 +62,16 @@ extension RoomEngine {
     /// Largest distance from the last window that is certain of one room to the first that is certain of the next, in windows.
     private static let mostDoubtful = 6
 
-    /// After the gateways of a room changed, `placed` is a mean over so many seconds at least: old fingerprints are replaced, and their
-    /// seconds go.
-    private static let leastPlaced: Float = 30
-
     /// A window counts as so many seconds at most: packets of slow beacons are independent.
     private static let longestWindow: Float = 10
 
     // MARK: From people
 
     mutating func learn(
-        _ roomName: String, _ tagName: String, _ duration: Duration, at now: MonotonicInstant,
+        _ roomName: String, _ id: String, _ duration: Duration, at now: MonotonicInstant,
         _ effects: inout [Effect]
     ) {
-        guard
-            // The id of one tag may be the name of another one.
-            let tag = states.firstIndex(where: { $0.description.id == tagName })
-                ?? states.firstIndex(where: { $0.description.name == tagName }),
+        guard let tag = states.firstIndex(where: { $0.description.id == id }),
             let room = roomIndex(roomName, at: now, &effects)
         else {
             counters.refused += 1
@@ -134,8 +127,7 @@ extension RoomEngine {
         Self.append(scratch.vector, gateways, to: &scratch.learning.levels, missLevel: tuning.missLevel)
         if rooms[room].labelled.count == 0 { roomsWithoutGateway = nil }
         rooms[room].labelled.add(scratch.learning.levels, seconds: min(elapsed, 1), order: order, tuning)
-        let placed = max(Self.leastPlaced, rooms[room].labelled.seconds - rooms[room].unplacedSeconds)
-        let share = min(1, min(elapsed, 1) / max(1, min(rooms[room].labelled.seconds, placed)))
+        let share = min(1, min(elapsed, 1) / max(1, rooms[room].placedSeconds))
         rooms[room].placed += share * (placedProbability(of: room) - rooms[room].placed)
         trainings[tag]?.learned += min(elapsed, 1)
         states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]

@@ -9,11 +9,11 @@ package struct ReportedTag: Hashable, Sendable {
     package var isHome: Bool
     /// nil if the room was not known.
     package var room: RoomName?
-    /// For how long the tag was heard in that room before the service ended, seconds; 0 if that is not known.
-    package var age: Int64
+    /// For how long the tag was heard in that room before the service ended; zero if that is not known.
+    package var stay: Duration
 
-    package init(id: String, isHome: Bool, room: RoomName?, age: Int64 = 0) {
-        (self.id, self.isHome, self.room, self.age) = (id, isHome, room, age)
+    package init(id: String, isHome: Bool, room: RoomName?, stay: Duration = .zero) {
+        (self.id, self.isHome, self.room, self.stay) = (id, isHome, room, stay)
     }
 }
 
@@ -41,7 +41,8 @@ extension RoomEngine {
             guard let tag = tags[report.id] else { continue }
             states[tag].isHome = true
             // What it showed of its room is learned already. A stored time may be wrong.
-            states[tag].since = now.advanced(by: .seconds(-max(0, min(report.age, Self.longestStay))))
+            let stay = max(0, min(report.stay.inSeconds, Double(tuning.longestStaySeconds)))
+            states[tag].since = now.advanced(by: .seconds(-stay))
             if let name = report.room?.name, let room = roomIndex(name, at: now, &ignored) {
                 states[tag].room = room
                 states[tag].belief = [RoomBelief(room: room, support: 0, probability: 1)]
@@ -50,9 +51,6 @@ extension RoomEngine {
         }
         presence.restore(atHome, at: now)
     }
-
-    /// A longer time in a room counts as this one, seconds.
-    private static let longestStay: Int64 = 86_400
 
     /// The beacon of a tag that stands for it until a real one is heard. Which beacon a tag without major or minor was is not
     /// known, so it is one that no other tag has.

@@ -125,13 +125,13 @@ extension RoomEngine {
     }
 
     /// Finds the rooms that are known from training alone, or are as long as their gateways fail. There is not always a place for
-    /// all, so those that never have a gateway come first. A node that says nothing has not necessarily failed; a gateway that has sent nothing
-    /// since the start has.
+    /// all, so those that never have a gateway come first. A node that says nothing has not necessarily failed; a gateway that has sent
+    /// nothing since the start has.
     private mutating func findRoomsWithoutGateway() -> [RoomIndex] {
         let trained = rooms.indices.filter { rooms[$0].labelled.count > 0 }
         let failed = trained.filter { room in
             !rooms[room].gateways.isEmpty
-                && !rooms[room].gateways.contains { gateways[$0].isListening || gateways[$0].isSilentNode }
+                && !rooms[room].gateways.contains { gateways[$0].isListening || gateways[$0].isNode }
         }
         let found = trained.filter { rooms[$0].gateways.isEmpty } + failed
         roomsWithoutGateway = found

@@ -21,7 +21,7 @@ struct RoomLevels: Sendable {
         }
     }
 
-    /// Largest number of gateways of which something is known in one room; others do not count.
+    /// Largest number of gateways of which something is known in one room.
     static let mostCells = 24
 
     /// Sorted by gateway. A gateway without a cell listened and heard nothing, unless there are `mostCells`: then nothing is known of it.

@@ -74,8 +74,8 @@ package struct RoomTuning: Hashable, Sendable {
     package var ownTrust: Float = 0.6
     /// The levels alone keep this much of the weight of what was learned with labels, times the square of the share of the training
     /// in which they were right: another body than the one that walked wears the tag, and where the levels alone are right, they are
-    /// the better judge of that. The weight falls with the interval of a slow beacon. In the training they were right with the probability that they give
-    /// to the room after `placementWindows` windows with the same levels.
+    /// the better judge of that. The weight falls with the interval of a slow beacon. In the training they were right with the
+    /// probability that they give to the room after `placementWindows` windows with the same levels.
     package var placementWorth: Float = 0.5
     package var placementWindows: Float = 3
     /// Seconds of the engine's own decisions that one second with a label is worth.
@@ -143,9 +143,9 @@ package struct RoomTuning: Hashable, Sendable {
     package var latestShare: Float = 0.4
     package var meanShare: Float = 0.02
     /// A movement seems to begin where the latest levels of a tag deviate from their means so much that chance does it as rarely as a normal
-    /// distribution exceeds this many standard deviations (`clearDeviations(of:at:)` says when it counts at once). No movement took place if they deviate
-    /// by less than `stirDeviations` before `stirReports` are over. With smaller numbers, tags that lie still count as moving; with larger ones,
-    /// a movement to the next room is missed.
+    /// distribution exceeds this many standard deviations (`clearDeviations(of:at:)` says when it counts at once). No movement
+    /// took place if they deviate by less than `stirDeviations` before `stirReports` are over. With smaller numbers, tags that lie still
+    /// count as moving; with larger ones, a movement to the next room is missed.
     package var movementDeviations: Float = 1.7
     package var stirDeviations: Float = 0.7
     /// Levels that deviate for this many report intervals show that the tag is in another place now.

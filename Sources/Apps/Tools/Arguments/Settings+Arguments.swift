@@ -23,17 +23,15 @@ extension Settings {
         let stateDirectory = arguments.value("state-dir") ?? environment("STATE_DIRECTORY") ?? directory
         if let named { return try Settings(readingFrom: named, stateDirectory: stateDirectory) }
         guard isService || FileAccess.exists(defaultPath) else {
-            // Without this, a command only says that there is no broker.
-            if !FileAccess.isMissing(defaultPath) { Self.sayUnread() }
+            // Without this, a command only says that there is no broker. It is said once.
+            if !FileAccess.isMissing(defaultPath) { _ = unreadFileNotice }
             return try Settings(withoutFileAt: defaultPath, stateDirectory: stateDirectory)
         }
         return try Settings(lookingAt: defaultPath, stateDirectory: stateDirectory)
     }
 
-    /// Says once that the file in /etc is out of reach.
-    private static func sayUnread() { _ = unread }
-
-    private static let unread: Void = Terminal.printError(
+    /// Prints that the file in /etc is out of reach, when it is first used.
+    private static let unreadFileNotice: Void = Terminal.printError(
         "ibeacon-gateway: this user may not look for \(defaultPath), so the defaults apply; with sudo, the file is read"
     )
 
