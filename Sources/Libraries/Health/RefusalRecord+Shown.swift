@@ -1,0 +1,86 @@
+package import Base
+package import JSON
+
+extension RefusalRecord {
+    /// Objects that a finding names; `status` lists all.
+    static let mostShown = 3
+
+    /// What is refused now, one finding for each kind and reason.
+    ///
+    /// - Parameter main: The connection whose own state is shown elsewhere. Its failures are no second finding.
+    package func findings(besides main: String, at now: MonotonicInstant) -> [Finding] {
+        struct Group: Hashable {
+            let kind: Refused.Kind
+            let reason: String
+        }
+        var groups: [Group: [Entry]] = [:]
+        var order: [Group] = []
+        for entry in standing(at: now) {
+            let (kind, connection) = (entry.refused.kind, entry.refused.connection)
+            if connection == main, kind == .connection || kind == .clientID { continue }
+            let group = Group(kind: kind, reason: entry.refused.reason)
+            if groups[group] == nil { order.append(group) }
+            groups[group, default: []].append(entry)
+        }
+        return order.compactMap { group in
+            groups[group].flatMap { Self.finding(group.kind, $0, because: group.reason) }
+        }
+    }
+
+    private static func finding(_ kind: Refused.Kind, _ entries: [Entry], because reason: String) -> Finding? {
+        guard var shown = entries.first else { return nil }
+        var names = entries.prefix(mostShown).map(\.refused.object).joined(separator: ", ")
+        if entries.count > mostShown { names += " and \(entries.count - mostShown) more" }
+        shown.refused.object = names
+        var text = shown.refused.sentence
+        // Entries of one kind and reason may lack different things.
+        var lacking: [String] = []
+        for case let consequence? in entries.map(\.consequence) where !consequence.isEmpty {
+            if !lacking.contains(consequence) { lacking.append(consequence) }
+        }
+        if !lacking.isEmpty { text += "; " + lacking.prefix(mostShown).joined(separator: "; ") }
+        return Finding(.warning, kind.subject, text, cure: kind.cure)
+    }
+
+    /// The members of each: `connection`, `kind`, `object`, `reason`, `count`, `firstAgo`, `lastAgo`, `over`.
+    package func json(at now: MonotonicInstant) -> JSONValue {
+        .array(
+            entries.map { entry in
+                [
+                    "connection": .string(entry.refused.connection), "kind": .string(entry.refused.kind.rawValue),
+                    "object": .shown(entry.refused.object), "reason": .shown(entry.refused.reason),
+                    "count": .count(entry.count), "firstAgo": .ago(entry.first, at: now),
+                    "lastAgo": .ago(entry.last, at: now), "over": .bool(entry.isOver),
+                ]
+            })
+    }
+
+    /// For the metrics, in a fixed order. Topics are in none of them: each would add a series.
+    package var labelledTotals: [(labels: [(String, String)], value: Double)] {
+        totals.sorted { ($0.key.connection, $0.key.kind.rawValue) < ($1.key.connection, $1.key.kind.rawValue) }.map {
+            ([("connection", $0.key.connection), ("kind", $0.key.kind.rawValue)], Double($0.value))
+        }
+    }
+}
+
+extension Refused.Kind {
+    /// The subject of a finding.
+    fileprivate var subject: String {
+        switch self {
+        case .connection, .clientID: "connection"
+        case .subscription, .message: "rights"
+        case .size, .retain: "limits"
+        }
+    }
+
+    fileprivate var cure: String {
+        switch self {
+        case .connection: "look at the broker's log: it may admit one connection, or other client ids than this one"
+        case .clientID: "let the broker admit this client id, too, or several client ids for one login"
+        case .subscription, .message:
+            "give the login the right on the broker; 'ibeacon-gateway doctor' prints the lines that are missing"
+        case .size: "raise the broker's limit; what was set aside because of it is sent then"
+        case .retain: "let the broker retain messages (mosquitto: retain_available true)"
+        }
+    }
+}

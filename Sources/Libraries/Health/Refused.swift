@@ -1,0 +1,60 @@
+import Base
+
+/// One thing that a broker or a server refuses.
+package struct Refused: Hashable, Sendable {
+    /// What is refused. For a new kind, add a case and its words in `sentence`, `subject` and `cure`; then pass a `Refused` of it to
+    /// `RefusalRecord.add` where the refusal becomes known, and `RefusalRecord.admit` where it is over. Log, `status`, pages,
+    /// metrics, `doctor` and Home Assistant's problem follow from the record.
+    package enum Kind: String, CaseIterable, Sendable {
+        /// The connection itself; the object is the client id.
+        case connection
+        /// The client id, or a second connection beside it; the object is the client id.
+        case clientID = "client id"
+        /// The object is a topic filter.
+        case subscription
+        /// Messages; the object is their topic.
+        case message
+        /// Messages of this size or quality; the object is their topic.
+        case size
+        /// The broker retains nothing; the object is the client id.
+        case retain
+
+        /// Kinds that end when something of this kind is admitted.
+        fileprivate var together: Set<Kind> {
+            switch self {
+            case .connection, .clientID: [.connection, .clientID]
+            case .message, .size: [.message, .size]
+            case .subscription, .retain: [self]
+            }
+        }
+    }
+
+    /// The connection, as the metrics name it: `main`, `availability`, `readings`.
+    package var connection: String
+    package var kind: Kind
+    package var object: String
+    /// The other side's reason, in words. It never contains a secret.
+    package var reason: String
+
+    package init(_ kind: Kind, _ object: String, on connection: String, because reason: String) {
+        (self.kind, self.object, self.connection, self.reason) = (kind, object, connection, reason)
+    }
+
+    /// Whether the admission of `other` is that of this one.
+    func ends(with other: Refused) -> Bool {
+        guard connection == other.connection, other.kind.together.contains(kind) else { return false }
+        return kind == .connection || kind == .clientID || object.hasSameBytes(as: other.object)
+    }
+
+    /// In words, for log and findings.
+    package var sentence: String {
+        switch kind {
+        case .connection: "the connection '\(object)' is refused: \(reason)"
+        case .clientID: "the client id '\(object)' is refused: \(reason)"
+        case .subscription: "the broker refuses to send us \(object): \(reason)"
+        case .message: "messages to \(object) are refused: \(reason)"
+        case .size: "messages to \(object) are over a limit: \(reason)"
+        case .retain: "the broker retains nothing: \(reason)"
+        }
+    }
+}
