@@ -46,6 +46,31 @@ import Testing
         #expect(try directory.read(edit.file) == before)
     }
 
+    /// Each is a line of its own: the usage of a command, which another word makes longer, is none, nor is the file of a source.
+    @Test func `A new word of a command and a new member of a message are no lost promise`() throws {
+        let new = [
+            "command-line": ["phones add NAME", "completion zsh", "rooms tags ACTION"],
+            "site": ["ibeacon-rooms/<site>/heard/<gateway>: age", "ibeacon-rooms/<site>/learn: forget"],
+        ]
+        let directory = try documents()
+        var before: [String: [UInt8]] = [:]
+        for (file, lines) in new {
+            before[file] = try directory.read("interface/\(file).txt")
+            let text = String(decoding: try #require(before[file]), as: UTF8.self).split(separator: "\n")
+            let others = text.filter { !lines.contains(String($0)) }.map { "\($0)\n" }
+            #expect(others.count == text.count - lines.count)
+            _ = try directory.write(others.joined(), to: "interface/\(file).txt")
+        }
+        let options = ["--docs", directory.path]
+        let check = "\(try #require(#expect(throws: SupportError.self) { try interface(options) }))"
+        for (file, lines) in new {
+            for line in lines { #expect(check.contains("\(file): is new: \(line)"), "\(check)") }
+        }
+        #expect(!check.contains("is gone"), "\(check)")
+        #expect(try interface(["renew"] + options).contains("wrote"))
+        for (file, text) in before { #expect(try directory.read("interface/\(file).txt") == text) }
+    }
+
     /// An edit of the promises by sed, the version of the program, and what is said of a check and of `renew`.
     static let changes: [(edit: String, version: String, check: String, renew: String)] = [
         ("$a zoom: gateway: .liveOnly", "1.9.0", "commands: is gone: zoom", "commands: is gone: zoom"),

@@ -81,7 +81,8 @@ package enum FeedDecoder {
 
     // MARK: ESPresense
 
-    /// Reads ESPresense's message about one beacon.
+    /// Reads ESPresense's message about one beacon, the payload of
+    /// `espresense/devices/iBeacon:<uuid>-<major>-<minor>/<node>`.
     ///
     /// - Returns: nil if it is the message of a `VirtualNode`, of this service or of another.
     package static func espresense(

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What is known about a gateway of the site, for users.
+/// What is known about a gateway of the site, for users: the retained `ibeacon-rooms/<site>/health/<gateway>`.
 package struct GatewayHealth: Hashable, Sendable {
     /// Why a gateway provides no useful readings.
     package enum Trouble: String, Hashable, Sendable {

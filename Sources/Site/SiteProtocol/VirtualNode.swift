@@ -6,7 +6,8 @@ import JSON
 /// heard, but what the rooms service decided: the tag is near the node of its room, and far from the node of the room that
 /// it has left.
 ///
-/// The member `virtual` tells it from the message of a node, so that no rooms service takes a decision for a reading.
+/// The member `virtual` tells it from the message of a node, so that no rooms service takes a decision for a reading. The topic is
+/// `espresense/devices/iBeacon:<uuid>-<major>-<minor>/<node>`.
 package struct VirtualNode: Hashable, Sendable {
     package var beacon: BeaconID
     /// The name of the tag.
