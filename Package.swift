@@ -360,3 +360,12 @@ let package = Package(
             path: "Tests/StatusPageDemo", swiftSettings: settings),
     ]
 )
+
+// A part of the package is built sooner. Scripts/targets.py names its targets, and all that they need.
+if let part = Context.environment["IBEACON_GATEWAY_TARGETS"] {
+    let wanted = Set(part.split(separator: ",").map(String.init))
+    package.targets.removeAll { !wanted.contains($0.name) }
+    package.products.removeAll { product in
+        (product as? Product.Library)?.targets.allSatisfy(wanted.contains) != true
+    }
+}

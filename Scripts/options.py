@@ -4,6 +4,7 @@ What a script prints for `--help` is its docstring, and the list of its options 
 """
 import argparse
 import os
+import pathlib
 import re
 import shutil
 import sys
@@ -11,6 +12,8 @@ import sys
 TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 # The script's own name, as it is typed in the folder of the project.
 SCRIPT = os.path.relpath(os.path.realpath(sys.argv[0]), TOP)
+# What is kept from run to run, also for other clones.
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "ibeacon-gateway"
 
 
 def stop(code, text):
