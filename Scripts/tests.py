@@ -1,9 +1,10 @@
 """Runs the package's tests in many processes and says how they went. Scripts/test calls it, after the build.
 
-A process runs a suite of IntegrationTests, or all of another target, one test after the other. Tests of the whole service
-wait more than they compute, so there are several processes for each processor. What happens is read from the event streams
-that Swift Testing writes (a JSON object for each line), not from the words meant for people. The logs of all processes stay
-in .build/tests. The files that the tests of a process write are in a directory of its own, which is searched for keys of phones
+A process runs a suite of a target that takes long, or all of another target, one test after the other. Tests of the whole
+service wait more than they compute, so there are several processes for each processor. What happens is read from the event streams
+that Swift Testing writes (a JSON object for each line), not from the words meant for people. The virtual host runs beside the
+tests: it computes while they wait, and its own clock skips its idle time, so that a busy machine does not change its verdicts.
+The logs of all processes stay in .build/tests, and how long each took is in its file `times`. The files that the tests of a process write are in a directory of its own, which is searched for keys of phones
 and removed when the process has ended.
 """
 
@@ -13,6 +14,7 @@ import collections
 import contextlib
 import json
 import os
+import queue
 import re
 import shutil
 import signal
@@ -20,6 +22,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -27,14 +30,24 @@ LOGS = os.path.join(TOP, ".build", "tests")
 # What `swift test --skip-build` starts. Started directly, it costs half a second of processor time less, for each process.
 PROGRAM = os.path.join(TOP, ".build/debug/ibeacon-gatewayPackageTests.xctest")
 LIBRARY = ["--testing-library", "swift-testing"]
+VIRTUAL_HOST = os.path.join(TOP, "Tests/VirtualHost/run")
 
 # How many processes run at once for each processor.
 PROCESSES_PER_PROCESSOR = 4
 
-# These take longest, so they begin first; the order of the others follows from the list of tests.
+# Targets whose suites have a process each.
+BY_SUITE = {"IntegrationTests", "GatewayTests", "StorageTests"}
+
+# These take longest, so they begin first; the order of the others follows from the list of tests. .build/tests/times shows what took
+# how long.
 LONGEST = [
-    "RoomsKillRunTests", "EnduranceStillTests", "EnduranceTests", "GatewayTests", "StorageTests", "BrokerFaultRunTests",
-    "BrokerFaultTests", "RoomsFleetRunTests", "RoomsRunTests",
+    "IntegrationTests.RoomsKillRunTests", "GatewayTests.CommandBurstTests", "IntegrationTests.EnduranceStillTests",
+    "IntegrationTests.HTTPRunTests", "IntegrationTests.BrokerFaultTests", "StorageTests.PowerCutTests",
+    "IntegrationTests.RoomsFleetRunTests", "IntegrationTests.BrokerFaultRunTests", "IntegrationTests.RoomsRunTests",
+    "IntegrationTests.KillRunTests", "IntegrationTests.RestartRunTests", "IntegrationTests.DeviceTests",
+    "IntegrationTests.StrangerRunTests", "IntegrationTests.CrowdRunTests", "IntegrationTests.EnduranceTests",
+    "RoomMessagesTests", "PresenceTests", "RoomsTests", "IdentitiesTests", "RoomsAppTests", "MessagingTests",
+    "IntegrationTests.ReadingFeedRunTests", "IntegrationTests.InterfaceTests",
 ]
 
 # Suites that another script runs, which installs what they need.
@@ -76,6 +89,8 @@ class Process:
             self.child = subprocess.Popen(
                 command, cwd=TOP, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
                 env={**os.environ, "IBEACON_GATEWAY_TEST_DIRECTORY": self.directory})
+        self.code = None  # the exit status, when it has ended
+        self.began, self.processor = time.monotonic(), 0.0  # seconds that it and its children have computed, when it has ended
         self.reader = None
         self.remainder = ""
         self.names = {}  # identifier of a test: its name for people
@@ -135,16 +150,24 @@ class Process:
 
     def poll(self):
         """Whether the process has ended and all that it wrote was read."""
-        code = self.child.poll()
+        self.look()
         self.read()
-        if code is None:
+        if self.code is None:
             if self.hangs() and not self.killed:
                 self.hung = self.threads()
                 self.killed = True
                 self.end(signal.SIGKILL)
             return False
-        self.conclude(code)
+        self.report.took(self.name, time.monotonic() - self.began, self.processor)
+        self.conclude(self.code)
         return True
+
+    def look(self):
+        """Whether it has ended, and what it has computed then, which Popen does not tell."""
+        pid, status, usage = os.wait4(self.child.pid, os.WNOHANG)
+        if pid:
+            self.code = self.child.returncode = os.waitstatus_to_exitcode(status)
+            self.processor = usage.ru_utime + usage.ru_stime
 
     def hangs(self):
         now = time.monotonic()
@@ -282,6 +305,10 @@ class Report:
         self.failed_runs = 0
         self.last_line = 0.0
         self.context = ""
+        self.times = []  # of each process: seconds, seconds of a processor, name
+
+    def took(self, name, seconds, processor):
+        self.times.append((seconds, processor, name))
 
     def outcome(self, name):
         return self.outcomes.setdefault(name, Outcome(name))
@@ -346,8 +373,11 @@ class Report:
             for outcome in sorted(failed, key=lambda o: -len(o.failures)):
                 print(f"  {len(outcome.failures):3d} of {outcome.runs:3d}  {outcome.name}")
                 print(f"              {outcome.failures[0].splitlines()[0][:160]}")
-        seconds = time.monotonic() - self.begin
-        print(f"in {clock(seconds)}; the logs are in {os.path.relpath(LOGS)}")
+        with open(os.path.join(LOGS, "times"), "w", encoding="utf-8") as file:
+            file.write("# seconds, seconds of a processor, process\n")
+            file.writelines(f"{took:8.1f} {processor:8.1f} {name}\n" for took, processor, name in sorted(self.times, reverse=True))
+        computed = sum(processor for _, processor, _ in self.times)
+        print(f"in {clock(time.monotonic() - self.begin)}, {clock(computed)} of a processor; the logs are in {os.path.relpath(LOGS)}")
         passed = len(done) - len(failed)
         print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped", flush=True)
         return not failed and passed > 0
@@ -410,6 +440,7 @@ class Runner:
         self.filters, self.skips = filters, skips
         self.waiting = collections.deque()
         self.processes = []
+        self.hosts = []  # what runs beside them: VirtualHost
         self.offsets = collections.defaultdict(int)
         self.most = PROCESSES_PER_PROCESSOR * (os.cpu_count() or 1)
         self.counts = [0, 0]  # tests that ended in processes that are gone; tests that are planned
@@ -447,19 +478,20 @@ class Runner:
                 self.counts[0] += process.ended
         while self.waiting and len(self.processes) < self.most:
             self.start(*self.waiting.popleft())
+        self.hosts = [host for host in self.hosts if not host.poll()]
         done = self.counts[0] + sum(process.ended for process in self.processes)
         self.report.progress(done, self.counts[1], self.processes)
         time.sleep(0.1)
 
     def finish(self):
-        while self.processes or self.waiting:
+        while self.processes or self.waiting or self.hosts:
             self.step()
 
     def stop(self):
         # What a test started is in the session of its process, and ends with it.
-        for process in self.processes:
+        for process in self.processes + self.hosts:
             process.end(signal.SIGTERM)
-        for process in self.processes:
+        for process in self.processes + self.hosts:
             try:
                 process.child.wait(timeout=20)
             except subprocess.TimeoutExpired:
@@ -476,40 +508,76 @@ def suites(filters=(), skips=()):
         chosen = not filters or any(re.search(expression, test) for expression in filters)
         if chosen and not any(re.search(expression, test) for expression in skips):
             target, suite = test.split("/")[0].split(".", 1)
-            tests[f"{target}.{suite}" if target == "IntegrationTests" else target] += 1
+            tests[f"{target}.{suite}" if target in BY_SUITE else target] += 1
     rank = {name: number for number, name in enumerate(LONGEST)}
-    return dict(sorted(tests.items(), key=lambda item: rank.get(item[0].removeprefix("IntegrationTests."), len(rank))))
+    return dict(sorted(tests.items(), key=lambda item: rank.get(item[0], len(rank))))
 
 
-def scenarios(words, report):
-    """The scenarios of the virtual host, whose verdicts count like tests.
-    `words` are those of Tests/VirtualHost/run, behind NAME=VALUE for its environment."""
-    settings = [word for word in words if "=" in word and not word.startswith("-")]
-    arguments = words[len(settings) :]
-    log = os.path.join(LOGS, "virtual-host")
-    report.say("== the virtual host: " + " ".join(arguments))
-    verdict = re.compile(r"^(not )?ok \d+ (\S+) (\S+) (\d+) s(?: for \d+ s)?(?:: (.*))?$")
-    seen = failed = 0
-    with open(log, "a", encoding="utf-8") as file:
-        child = subprocess.Popen(
-            ["env", *settings, os.path.join(TOP, "Tests/VirtualHost/run"), *arguments],
-            cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace")
-        for line in child.stdout:
-            file.write(line)
-            match = verdict.match(line.rstrip("\n"))
-            if match:
-                wrong, controller, name, seconds, reason = match.groups()
-                seen += 1
-                failed += bool(wrong)
-                issues = [reason or "no reason is given"] if wrong else []
-                report.ended(f"VirtualHost: {arguments[0]} {name} ({controller})", float(seconds), issues)
-                if not wrong:
-                    report.say("  " + line.rstrip("\n"))
-            else:
-                report.say("  " + line.rstrip("\n"))
-        code = child.wait()
-    if seen == 0 or (code != 0 and not failed):
-        report.ended("VirtualHost", 0, [f"{seen} scenarios were run, and the exit status was {code}; see {log}"])
+class VirtualHost:
+    """Scenarios of the virtual host that run now, whose verdicts count like tests."""
+
+    VERDICT = re.compile(r"^(not )?ok \d+ (\S+) (\S+) (\d+) s(?: for \d+ s)?(?:: (.*))?$")
+
+    def __init__(self, words, report):
+        """`words` are those of Tests/VirtualHost/run, behind NAME=VALUE for its environment."""
+        settings = [word for word in words if "=" in word and not word.startswith("-")]
+        self.arguments = words[len(settings) :]
+        self.report = report
+        self.log = os.path.join(LOGS, "virtual-host")
+        self.seen = self.failed = 0
+        self.began = time.monotonic()
+        self.lines = queue.SimpleQueue()
+        report.say("== the virtual host: " + " ".join(self.arguments))
+        # In a session of its own, as the processes of the tests.
+        self.child = subprocess.Popen(
+            ["env", *settings, VIRTUAL_HOST, *self.arguments], cwd=TOP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        """In a thread of its own; None says that no line will follow."""
+        with open(self.log, "a", encoding="utf-8") as file:
+            for line in self.child.stdout:
+                file.write(line)
+                file.flush()
+                self.lines.put(line.rstrip("\n"))
+        self.lines.put(None)
+
+    def poll(self):
+        """Tells what was said since the last call. Returns whether it has ended."""
+        with contextlib.suppress(queue.Empty):
+            while (line := self.lines.get_nowait()) is not None:
+                self.said(line)
+            _, status, usage = os.wait4(self.child.pid, 0)
+            self.child.returncode = os.waitstatus_to_exitcode(status)
+            self.conclude(usage.ru_utime + usage.ru_stime)
+            return True
+        return False
+
+    def said(self, line):
+        match = self.VERDICT.match(line)
+        if match:
+            wrong, controller, name, seconds, reason = match.groups()
+            self.seen += 1
+            self.failed += bool(wrong)
+            issues = [reason or "no reason is given"] if wrong else []
+            self.report.ended(f"VirtualHost: {self.arguments[0]} {name} ({controller})", float(seconds), issues)
+        # What runs is told by this program's own progress.
+        if not (match and match[1]) and not line.startswith("  after "):
+            self.report.say("  " + line)
+
+    def conclude(self, processor):
+        self.report.took("VirtualHost " + " ".join(self.arguments), time.monotonic() - self.began, processor)
+        code = self.child.returncode
+        if self.seen == 0 or (code != 0 and not self.failed):
+            self.report.ended("VirtualHost", 0, [f"{self.seen} scenarios were run, and the exit status was {code}; see {self.log}"])
+
+    def end(self, number):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.child.pid, number)
+
+    def remove_directory(self):
+        pass
 
 
 def formerly_flaky():
@@ -519,24 +587,27 @@ def formerly_flaky():
 
 
 def main():
-    global LOGS, PROGRAM, SILENCE_LIMIT
+    global LOGS, PROGRAM, SILENCE_LIMIT, VIRTUAL_HOST
     parser = argparse.ArgumentParser()
     parser.add_argument("--filter", action="append", default=[])
     parser.add_argument("--skip", action="append", default=[])
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--load", choices=["idle", "half", "full"], default="idle")
     parser.add_argument("--formerly-flaky", action="store_true")
-    parser.add_argument("--scenarios", action="append", default=[])
+    # Scenarios of the virtual host: those that run beside the tests, and those that follow, because what they measure is a time.
+    parser.add_argument("--beside", action="append", default=[])
+    parser.add_argument("--alone", action="append", default=[])
     parser.add_argument("--must-run", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     # For an emulator, which may hang by itself: a process that hangs is begun once more, and that is told.
     parser.add_argument("--again", action="store_true")
     # For the tests of this script.
     parser.add_argument("--program", default=PROGRAM)
+    parser.add_argument("--virtual-host", default=VIRTUAL_HOST)
     parser.add_argument("--logs", default=LOGS)
     parser.add_argument("--silence", type=float, default=SILENCE_LIMIT)
     options = parser.parse_args()
-    PROGRAM, LOGS, SILENCE_LIMIT = options.program, options.logs, options.silence
+    PROGRAM, LOGS, SILENCE_LIMIT, VIRTUAL_HOST = options.program, options.logs, options.silence, options.virtual_host
 
     os.makedirs(LOGS, exist_ok=True)
     report = Report(options.verbose, options.must_run)
@@ -556,9 +627,11 @@ def main():
                 if options.repeat > 1:
                     report.context = f"run {run} of {options.repeat}: "
                 runner.add(chosen, f"-{run}" if options.repeat > 1 else "")
+                runner.hosts += [VirtualHost(words.split(), report) for words in options.beside]
                 runner.finish()
-                for words in options.scenarios:
-                    scenarios(words.split(), report)
+                for words in options.alone:
+                    runner.hosts.append(VirtualHost(words.split(), report))
+                    runner.finish()
     except KeyboardInterrupt:
         report.say("interrupted")
         return 130

@@ -97,6 +97,8 @@ import Testing
     @Test func `What is executable and nobody's to call is named, and there`() throws {
         let executables = try Self.executables()
         #expect(executables.count > 50)
+        #expect(
+            Set(["Scripts/test", ".ci/run", "Benchmarks/gate", "Tests/VirtualHost/run"]).subtracting(executables) == [])
         #expect(Set(Self.excluded.keys).subtracting(executables) == [])
     }
 }

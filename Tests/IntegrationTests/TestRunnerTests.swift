@@ -176,6 +176,60 @@ import Testing
         #expect(strict.hasSuffix("exit 1\n"))
     }
 
+    /// A program in the place of `Tests/VirtualHost/run`.
+    private func virtualHost(_ commands: String) throws -> String {
+        let program = try directory.write("#!/bin/sh\n\(commands)\n", to: "virtual-host")
+        _ = try run("chmod", ["+x", program])
+        return program
+    }
+
+    @Test func `Scenarios run beside the tests, and their verdicts count like those of tests`() throws {
+        let (here, there) = (directory.file("tests-run"), directory.file("scenarios-run"))
+        func meet(_ own: String, _ other: String) -> String {
+            "touch '\(own)'; for turn in $(seq 600); do [ -e '\(other)' ] && break; sleep 0.1; done; [ -e '\(other)' ] || exit 9"
+        }
+        let program = try tests(events: passes("first") + passes("second"), then: meet(here, there))
+        let host = try virtualHost(
+            "\(meet(there, here)); echo 'ok 1 legacy 00-bench 9 s for 20 s'; echo \"$1 $2\" >&2; exit 0")
+        let said = try runner(program, "--virtual-host '\(host)' --beside 'uml --quick'")
+        #expect(said.contains("     9.0 s  VirtualHost: uml 00-bench (legacy)\n"), "\(said)")
+        #expect(said.contains("\n  uml --quick\n"), "\(said)")
+        #expect(said.hasSuffix("3 passed, 0 failed, 0 skipped\nexit 0\n"), "\(said)")
+    }
+
+    @Test(arguments: [
+        (
+            "echo 'not ok 1 legacy 00-bench 9 s: not within 10 s'; exit 1",
+            "uml 00-bench (legacy) (9.0 s)\n  not within 10 s\n"
+        ),
+        ("echo 'ok 1 legacy 00-bench 9 s'; exit 70", "1 scenarios were run, and the exit status was 70"),
+        ("exit 0", "0 scenarios were run, and the exit status was 0"),
+    ])
+    func `A scenario that fails, and a virtual host that does not come to its end, are failures`(
+        commands: String, text: String
+    ) throws {
+        let program = try tests(events: passes("first") + passes("second"))
+        let said = try runner(program, "--virtual-host '\(virtualHost(commands))' --beside uml")
+        #expect(said.contains(text), "\(said)")
+        #expect(said.hasSuffix("1 failed, 0 skipped\nexit 1\n"), "\(said)")
+    }
+
+    @Test func `What measures a time has the machine for itself, after the tests`() throws {
+        let program = try tests(events: passes("first") + passes("second"), then: "touch '\(directory.file("ended"))'")
+        let host = try virtualHost("[ -e '\(directory.file("ended"))' ] && echo 'ok 1 legacy 05-floods 9 s'")
+        let said = try runner(program, "--virtual-host '\(host)' --alone 'uml --alone only'")
+        #expect(said.hasSuffix("3 passed, 0 failed, 0 skipped\nexit 0\n"), "\(said)")
+    }
+
+    @Test func `How long each process took and computed is kept beside the logs`() throws {
+        let work = "python3 -c 'while __import__(\"time\").process_time() < 0.3: pass'"
+        _ = try runner(tests(events: passes("first") + passes("second"), then: work))
+        let times = try run("cat", [directory.file("logs/times")])
+        let row = try #require(times.split(separator: "\n").last?.split(separator: " "))
+        #expect(row.last == "Some")
+        #expect(try #require(Double(row[1])) >= 0.3, "\(times)")
+    }
+
     @Test func `Repeated runs end with a table of the failures by test`() throws {
         let events =
             passes("first") + [event("testStarted", "second"), failure("second", "no"), event("testEnded", "second")]
