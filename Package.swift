@@ -113,7 +113,7 @@ let package = Package(
         library("C/CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
         adapter("Radio/KernelScanning", ["Base", "Beacon", "Scanning", "System", "CBluetooth"]),
         library("C/CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
-        adapter("Shell/DBus", ["Base", "CDBus"]),
+        adapter("Shell/DBus", ["Base", "System", "CDBus"]),
         adapter("Radio/BlueZScanning", ["Base", "Beacon", "DBus", "Scanning"]),
         // Pairs with a phone through bluetoothd or the kernel to get its key.
         adapter(
@@ -176,11 +176,11 @@ let package = Package(
             "Apps/Tools",
             [
                 "AddressKeys", "Base", "Beacon", "Configuration", "DBus", "Enrolment", "Gateway", "HTTPMessaging",
-                "Identities", "JSON",
-                "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Regions", "RoomMessages", "RoomsApp",
-                "Rooms", "Runtime",
-                "Scanning", "GatewayApp", "ServiceDiscovery", "Shell", "SiteCore", "SiteProtocol", "Storage", "System",
-                "YAML",
+                "Health", "Identities", "JSON",
+                "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Presence", "Regions", "RoomMessages",
+                "RoomsApp", "Rooms", "Runtime",
+                "Scanning", "GatewayApp", "ServiceDiscovery", "Shell", "SiteCore", "SiteProtocol", "Status", "Storage",
+                "System", "YAML",
                 "CGetopt",
             ]),
         .executableTarget(
@@ -207,7 +207,7 @@ let package = Package(
         tests("YAMLTests", ["YAML"]),
         tests(
             "ConfigurationTests", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions"]),
-        tests("StatusTests", ["Base", "Beacon", "Status"]),
+        tests("StatusTests", ["Base", "Beacon", "JSON", "Status"]),
         tests(
             "GatewayAppTests",
             [
@@ -241,8 +241,10 @@ let package = Package(
         tests(
             "ToolsTests",
             [
-                "Base", "Beacon", "Enrolment", "Identities", "Tools", "Configuration", "JSON", "KernelScanning",
-                "Messaging", "Regions", "Runtime", "Shell", "System", "TestSupport", "YAML",
+                "Base", "Beacon", "Enrolment", "Gateway", "Health", "HostSupport", "Identities", "Tools",
+                "Configuration", "JSON",
+                "KernelScanning", "Messaging", "OwnTracks", "Presence", "Regions", "Runtime", "Shell", "SiteProtocol",
+                "Status", "StatusPageSupport", "System", "TestSupport", "YAML",
             ], resources: [.copy("RoomAssistant")]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
         tests(
@@ -266,7 +268,7 @@ let package = Package(
                 "PageServer", "StatusPage", "System", "HostSupport", "StatusPageSupport", "TestSupport",
             ]),
         tests("HTTPMessagingTests", ["Base", "HTTPMessaging", "TestSupport"]),
-        tests("DBusTests", ["CDBus", "DBus", "HostSupport", "TestSupport"]),
+        tests("DBusTests", ["Base", "CDBus", "DBus", "HostSupport", "System", "TestSupport"]),
         tests("ServiceDiscoveryTests", ["DBus", "DBusSupport", "ServiceDiscovery"]),
         tests("ReadingFeedTests", ["Base", "Beacon", "ReadingFeed"]),
         tests(
@@ -286,7 +288,7 @@ let package = Package(
             "IntegrationTests",
             [
                 "Base", "Configuration", "JSON", "Beacon", "Scanning", "Storage", "Encryption", "Messaging",
-                "OwnTracks", "Runtime", "Shell", "TestSupport", "ibeacon-gateway",
+                "OwnTracks", "Runtime", "Shell", "System", "TestSupport", "ibeacon-gateway",
             ]),
 
         // What tests need beside themselves.
