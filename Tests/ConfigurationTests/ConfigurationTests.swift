@@ -8,7 +8,7 @@ import Testing
 @testable import Configuration
 
 private func read(_ text: String) throws -> Configuration {
-    try Configuration(parsing: text.utf8, hostName: "pi")
+    try Configuration(parsing: text.utf8, hostName: "pi", files: .named)
 }
 
 @Suite struct ConfigurationDefaults {
@@ -21,7 +21,7 @@ private func read(_ text: String) throws -> Configuration {
         #expect(broker.port == 1883)
         #expect(!broker.tls)
         #expect(broker.username == nil)
-        #expect(broker.password == nil)
+        #expect(broker.password == .absent)
         #expect(broker.clientID == "userpi")
         #expect(broker.keepalive == .seconds(60))
         #expect(!broker.cleanSession)
@@ -176,14 +176,14 @@ private func read(_ text: String) throws -> Configuration {
             """)
         let broker = configuration.broker
         #expect((broker.hosts, broker.port, broker.tls) == (["broker"], 8884, true))
-        #expect((broker.username, broker.password?.revealed) == ("jane", "hunter2"))
+        #expect((broker.username, broker.password.secret?.revealed) == ("jane", "hunter2"))
         #expect((broker.caFile, broker.clientCertificateFile, broker.clientKeyFile) == ("ca.pem", "c.pem", "c.key"))
         #expect((broker.clientID, broker.keepalive, broker.cleanSession) == ("mine", .seconds(30), true))
         #expect((broker.protocolLevel, broker.qos, broker.retainsLocations) == (.v5, .exactlyOnce, false))
         #expect(broker.publishesWaypoints)
         let tracker = configuration.trackers[0]
         #expect((tracker.trackerID, tracker.topics.base) == ("K1", "home/jane/kitchen"))
-        #expect(tracker.encryptionKey?.revealed == "s3cr1t")
+        #expect(tracker.encryptionKey.secret?.revealed == "s3cr1t")
         #expect(configuration.position.coordinates == Coordinates(latitude: 52.5, longitude: 6))
         #expect(configuration.position.accuracy == 3)
         #expect(tracker.away?.coordinates == Coordinates(latitude: 1, longitude: 2))
@@ -245,7 +245,7 @@ private func read(_ text: String) throws -> Configuration {
     func login(text: String, username: String?, password: String?) throws {
         let broker = try read("{username: 'u', password: 'p', \(text)}").broker
         #expect(broker.username == username)
-        #expect(broker.password?.revealed == password)
+        #expect(broker.password.secret?.revealed == password)
     }
 
     @Test("A bad region in it is warned of, and its neighbours are taken")

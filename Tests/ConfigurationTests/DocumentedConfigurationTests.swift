@@ -23,7 +23,7 @@ import Testing
             let isWhole = text.split(separator: "\n").first { !$0.hasPrefix("//") }?.hasPrefix("{") == true
             let whole = isWhole ? text : "{username: 'jane', \(text)\n}"
             do {
-                let configuration = try Configuration(parsing: whole.utf8, hostName: "pi")
+                let configuration = try Configuration(parsing: whole.utf8, hostName: "pi", files: .named)
                 #expect(configuration.warnings.isEmpty, "\(file): \(configuration.warnings)\n\(text)")
             } catch {
                 Issue.record("\(file): \(error)\n\(text)")

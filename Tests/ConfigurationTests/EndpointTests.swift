@@ -6,7 +6,7 @@ import Testing
 /// Addresses for messages over HTTP, and the settings beside them.
 @Suite struct EndpointTests {
     private func read(_ members: String) throws -> Configuration {
-        try Configuration(parsing: "{mode: 3, \(members)}".utf8, hostName: "pi")
+        try Configuration(parsing: "{mode: 3, \(members)}".utf8, hostName: "pi", files: .named)
     }
 
     @Test(
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `Settings over HTTP that are shown load back to the same settings`() throws {
         let configuration = try read("url: 'https://h:1/p?x=1', username: 'jane', passwordFile: 'p', caFile: 'ca'")
-        let again = try Configuration(parsing: configuration.shown.bytes, hostName: "elsewhere")
+        let again = try Configuration(parsing: configuration.shown.bytes, hostName: "elsewhere", files: .named)
         #expect(again == configuration)
     }
 
@@ -115,7 +115,7 @@ import Testing
         #expect(try apply("url: 'https://ann:q@h/b'", to: file).broker.login?.password.revealed == "q")
         #expect(
             try apply("mode: 0, tls: null", to: "{mode: 3, url: 'http://h/', username: 'u', password: 'p'}").broker
-                .password == nil)
+                .password == .absent)
         #expect(try apply("mode: 3, url: 'http://h/'", to: "{username: 'u', password: 'p'}").broker.login == nil)
     }
 

@@ -9,7 +9,7 @@ import Testing
     private func apply(_ changes: String, to current: String = "{}") throws -> RemoteSettings {
         try RemoteSettings(
             applying: JSONValue(parsing: changes, dialect: .json5), to: JSONValue(parsing: current, dialect: .json5),
-            hostName: "pi")
+            hostName: "pi", files: .named)
     }
 
     @Test("Members that come replace those that are, the others stay")
@@ -119,8 +119,8 @@ import Testing
             // For the broker of the file, the file's password file stays, and a password beside it is refused.
             if secret.hasPrefix("passwordFile"), password != nil, !changes.contains("other") { continue }
             let settings = try apply("{_type: 'configuration', \(changes)}", to: "{\(Self.login), \(secret)}")
-            #expect(settings.configuration.broker.password?.revealed == password)
-            #expect(settings.configuration.broker.passwordFile == nil)
+            #expect(settings.configuration.broker.password.secret?.revealed == password)
+            #expect(settings.configuration.broker.password.path == nil)
         }
     }
 
@@ -133,7 +133,7 @@ import Testing
         #expect(silent.trackers[0].topics.base == "owntracks/jane/pi")
         let named = try apply("{_type: 'configuration', host: 'other', username: 'ann'}", to: current).configuration
         #expect(named.broker.username == "ann")
-        #expect(named.broker.password == nil)
+        #expect(named.broker.password == .absent)
     }
 
     @Test("A password that came for one broker is not taken along to the next")
@@ -144,7 +144,7 @@ import Testing
         }
         func password(_ changes: JSONValue, file: JSONValue = file) throws -> String? {
             let settings = try RemoteSettings(applying: changes, to: file, hostName: "pi")
-            return settings.configuration.broker.password?.revealed
+            return settings.configuration.broker.password.secret?.revealed
         }
         let first = merge(["host": "other", "password": "q"], ["_type": "configuration"])
         #expect(try password(first) == "q")

@@ -31,7 +31,7 @@ import Testing
             let text = value.isEmpty ? "" : "\(member): \(value),"
             let file = name.hasPrefix("rooms.") ? "rooms: {\(text) \(beside)}" : "\(text) \(beside)"
             let user = name == "username" ? "" : "username: 'jane', "
-            return try Configuration(parsing: "{\(user)\(file)}".utf8, hostName: "pi")
+            return try Configuration(parsing: "{\(user)\(file)}".utf8, hostName: "pi", files: .named)
         }
     }
 
@@ -118,9 +118,10 @@ import Testing
 
     @Test("A secret in a file that has another content is a change of the setting that names the file")
     func secretFile() throws {
-        let before = try Configuration(parsing: "{username: 'u', passwordFile: 'p'}".utf8, hostName: "pi")
+        let before = try Configuration(
+            parsing: "{username: 'u', passwordFile: 'p'}".utf8, hostName: "pi", files: .named)
         var after = before
-        after.broker.password = Secret("new")
+        after.broker.password = .file(path: "p", secret: Secret("new"))
         #expect(Reload(from: before, to: after, in: .gateway).text == "connecting again for: passwordFile")
     }
 

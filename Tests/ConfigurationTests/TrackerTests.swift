@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct Trackers {
     private func read(_ text: String) throws -> Configuration {
-        try Configuration(parsing: text.utf8, hostName: "pi")
+        try Configuration(parsing: text.utf8, hostName: "pi", files: .named)
     }
 
     @Test("A tracker takes what it leaves out from the top level")
@@ -21,11 +21,11 @@ import Testing
         #expect(keys.topics.base == "home/jane/keys")
         #expect(keys.trackerID == "J1")
         #expect(keys.away == configuration.trackers[0].away)
-        #expect(keys.encryptionKey?.revealed == "k")
+        #expect(keys.encryptionKey.inline?.revealed == "k")
         #expect(keys.waypoints.changes.count == 1)
         #expect(bag.topics.base == "home/joe/bag")
         #expect(bag.trackerID == "BG")
-        #expect(bag.encryptionKey == nil)
+        #expect(bag.encryptionKey == .absent)
         #expect(bag.waypoints.changes.isEmpty)
     }
 
@@ -56,8 +56,7 @@ import Testing
     @Test("A key file of a tracker's own stands against the key of the top level")
     func keyFile() throws {
         let tracker = try read("{encryptionKey: 'k', trackers: [{deviceId: 'a', encryptionKeyFile: 'f'}]}").trackers[1]
-        #expect(tracker.encryptionKey == nil)
-        #expect(tracker.encryptionKeyFile == "f")
+        #expect(tracker.encryptionKey == .file(path: "f", secret: Secret("in f")))
     }
 
     @Test("Two trackers with one device are warned of, because both write its topics")

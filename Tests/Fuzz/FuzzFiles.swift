@@ -1,4 +1,5 @@
 // Files that a user, a phone or an earlier version wrote, and settings from afar.
+import Base
 import Configuration
 import JSON
 import OwnTracks
@@ -15,8 +16,8 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     guard let json = try? JSONValue(parsing: input, dialect: .json5) else { return 0 }
     do throws(ConfigurationError) {
-        let configuration = try Configuration(json, hostName: "pi")
-        let again = try Configuration(configuration.shown, hostName: "elsewhere")
+        let configuration = try Configuration(json, hostName: "pi", files: files)
+        let again = try Configuration(configuration.shown, hostName: "elsewhere", files: files)
         require(again.shown == configuration.shown, "what is shown reads differently")
     } catch {
         require(!error.problems.isEmpty)
@@ -33,6 +34,8 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
+private var files: ConfigurationFiles { ConfigurationFiles { Secret("in \($0)") } }
+
 private let file: JSONValue = [
     "tls": true, "caFile": "a", "http": ["listen": "127.0.0.1:9"], "encryptionKeyFile": "k",
     "rooms": ["site": "home", "http": ["listen": "127.0.0.1:8"], "encryptionKeyFile": "s"],
@@ -42,16 +45,21 @@ private let file: JSONValue = [
 private func settingsFromAfar(_ json: JSONValue) {
     var changes = json.object ?? [:]
     changes["_type"] = "configuration"
-    guard let before = try? Configuration(file, hostName: "pi"),
-        let after = try? RemoteSettings(applying: .object(changes), to: file, hostName: "pi").configuration
+    guard let before = try? Configuration(file, hostName: "pi", files: files),
+        let after = try? RemoteSettings(
+            applying: .object(changes), to: file, hostName: "pi", files: files
+        ).configuration
     else { return }
     require(after.statusPage == before.statusPage, "the port of the page")
     require(after.broker.tls && after.broker.caFile == before.broker.caFile, "whom TLS trusts")
-    require(after.trackers.allSatisfy { $0.encryptionKeyFile == "k" }, "the key of a tracker")
+    require(
+        after.trackers.allSatisfy { $0.encryptionKey == .file(path: "k", secret: Secret("in k")) },
+        "the key of a tracker")
     // Over HTTP (mode 3) there is no site.
     if let rooms = after.rooms {
         require(
-            rooms.statusPage == before.rooms?.statusPage && rooms.encryptionKeyFile == "s",
+            rooms.statusPage == before.rooms?.statusPage
+                && rooms.encryptionKey == .file(path: "s", secret: Secret("in s")),
             "the page or key of the site")
     }
     require(after.scanner == before.scanner && after.adapters == before.adapters, "a radio")

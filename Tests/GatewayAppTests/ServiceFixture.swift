@@ -137,10 +137,12 @@ final class ServiceFixture: ServiceRig {
     }
 
     /// A command arrives on the tracker's `/cmd`.
-    func command(to device: String = "hall", _ json: String) {
+    ///
+    /// - Parameter isSealed: It was encrypted with the key of the tracker.
+    func command(to device: String = "hall", _ json: String, isSealed: Bool = false) {
         let command = Result { () throws(CommandError) in try Command(parsing: Array(json.utf8)) }
         let commands = ReceivedCommands(
-            topic: "owntracks/jane/\(device)/cmd", retained: false, wasEncrypted: false, commands: [command],
+            topic: "owntracks/jane/\(device)/cmd", retained: false, wasEncrypted: isSealed, commands: [command],
             digest: CommandDigest(of: json.utf8))
         broker.send(.decoded(DecodedMessage(commands, byteCount: json.utf8.count)))
         settle()

@@ -178,9 +178,10 @@ import Testing
             """,
         ]
         for text in texts {
-            let configuration = try Configuration(parsing: text.utf8, hostName: "pi")
+            let files = ConfigurationFiles { Secret("in \($0)") }
+            let configuration = try Configuration(parsing: text.utf8, hostName: "pi", files: files)
             let shown = configuration.shown
-            let again = try Configuration(parsing: shown.bytes, hostName: "elsewhere")
+            let again = try Configuration(parsing: shown.bytes, hostName: "elsewhere", files: files)
             #expect(again == configuration)
             #expect(again.shown.text == shown.text)
         }

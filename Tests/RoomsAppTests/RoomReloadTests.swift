@@ -78,7 +78,7 @@ import Testing
         try reload(rooms: #"gateways: {g0: "Attic"}, encryptionKey: "new", http: null,"#, ", lat: 1, lon: 2")
         let configuration = fixture.service.app.settings.configuration
         #expect(configuration.rooms?.gateways == [])
-        #expect(configuration.rooms?.encryptionKey == nil)
+        #expect(configuration.rooms?.encryptionKey == .absent)
         #expect(configuration.rooms?.statusPage == .rooms)
         #expect(!configuration.position.isKnown)
         fixture.stay(in: 0, seconds: 20)

@@ -36,8 +36,8 @@ struct SettingsTests {
         let settings = try Settings(
             withoutFileAt: directory.file("config.json"), stateDirectory: directory.path, credentials: directory.path)
         #expect(settings.path == nil)
-        #expect(settings.configuration.trackers.first?.encryptionKey?.revealed == "the tracker's")
-        #expect(settings.configuration.rooms?.encryptionKey?.revealed == "the site's")
+        #expect(settings.configuration.trackers.first?.encryptionKey.inFile?.revealed == "the tracker's")
+        #expect(settings.configuration.rooms?.encryptionKey.inFile?.revealed == "the site's")
     }
 
     @Test(arguments: ["password: \"hush\"", "passwordFile: \"config.json\""])

@@ -16,7 +16,7 @@ package final class Ciphers: Sendable {
         var first: PayloadCipher?
 
         mutating func add(_ configuration: Configuration) {
-            let ciphers = configuration.trackers.map { $0.encryptionKey.flatMap(PayloadCipher.init(key:)) }
+            let ciphers = configuration.trackers.map { $0.encryptionKey.secret.flatMap(PayloadCipher.init(key:)) }
             for (tracker, cipher) in zip(configuration.trackers, ciphers) {
                 byTopic.updateValue(cipher, forKey: ExactString(tracker.topics.base))
             }

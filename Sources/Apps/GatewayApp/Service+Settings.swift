@@ -71,7 +71,7 @@ extension Service {
             refreshReadingFeed()
             return refreshHomeAssistant()
         }
-        closeAvailability()
+        closeAvailability(waits: false)
         app.disconnect()
         app.connect()
     }
@@ -170,28 +170,14 @@ extension Settings {
     /// - Returns: nil, with the reasons in the log, if the result is not valid.
     package mutating func apply(_ changes: JSONValue, _ log: Log) -> RemoteSettings? {
         do throws(ConfigurationError) {
-            let remote = try RemoteSettings(applying: changes, to: json, hostName: Settings.hostName)
-            var configuration = remote.configuration
-            configuration.copySecrets(from: fileConfiguration)
-            configuration.resolveCertificateFiles(beside: path)
-            self.configuration = configuration
+            let remote = try RemoteSettings(
+                applying: changes, to: json, hostName: Settings.hostName, files: SecretFile.files(beside: path))
+            configuration = remote.configuration
             return remote
         } catch {
             for problem in error.problems { log.warning("setConfiguration refused: \(problem)") }
             return nil
         }
-    }
-}
-
-extension Configuration {
-    /// Secrets in separate files were read when the service started.
-    fileprivate mutating func copySecrets(from other: Configuration) {
-        if broker.passwordFile != nil { broker.password = other.broker.password }
-        for position in trackers.indices where trackers[position].encryptionKeyFile != nil {
-            guard other.trackers.indices.contains(position) else { continue }
-            trackers[position].encryptionKey = other.trackers[position].encryptionKey
-        }
-        if rooms?.encryptionKeyFile != nil { rooms?.encryptionKey = other.rooms?.encryptionKey }
     }
 }
 

@@ -38,7 +38,7 @@ extension Gateway {
         let rights = CommandGate.Rights(
             obeysCommands: configuration.obeysCommands,
             allowsRemoteConfiguration: configuration.allowsRemoteConfiguration,
-            needsEncryption: tracker.configuration.encryptionKey != nil)
+            needsEncryption: tracker.configuration.encryptionKey != .absent)
         switch commands.admit(received, rights, applied: tracker.appliedCommands) {
         case .refused(let reason): return [report(reason, of: received)]
         case .appliedBefore:

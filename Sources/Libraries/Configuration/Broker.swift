@@ -9,15 +9,13 @@ package struct Broker: Hashable, Sendable {
     /// 0: offline. Everything works and is kept in the history, but nothing is sent.
     package var port: UInt16 = 1883
     package var tls = false
-    /// Path; nil for the system's certificates.
+    /// The path as the libraries open it, as those below; nil for the system's certificates.
     package var caFile: String?
     package var clientCertificateFile: String?
     package var clientKeyFile: String?
     /// The user name of the login; nil for none.
     package var username: String?
-    package var password: Secret?
-    /// Path of a file whose first line is the password.
-    package var passwordFile: String?
+    package var password = SecretSetting.absent
     @ExactString package var clientID: String
     package var keepalive = Duration.seconds(60)
     package var cleanSession = false
@@ -43,7 +41,7 @@ package struct Broker: Hashable, Sendable {
 
     /// The login over HTTP: that of the setting `password`, else that in the address; nil if there is neither.
     package var login: Endpoint.Login? {
-        if let password { return Endpoint.Login(user: username ?? "", password: password) }
+        if let password = password.secret { return Endpoint.Login(user: username ?? "", password: password) }
         return endpoint?.login
     }
 }

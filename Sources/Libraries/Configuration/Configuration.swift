@@ -78,6 +78,9 @@ package struct Configuration: Hashable, Sendable {
         try Topics(base: "owntracks/\(trackers[0].username ?? "user")/rooms-\(rooms.site)")
     }
 
+    /// The longest key of OwnTracks' encryption in bytes.
+    package static let longestEncryptionKey = 32
+
     /// Days for which the rooms service keeps its history, as `historyDays`.
     package var roomHistoryDays: Int { rooms?.historyDays ?? historyDays }
 }
@@ -95,10 +98,8 @@ package struct TrackerConfiguration: Hashable, Sendable {
     package var topics: Topics
     /// Put into leave transitions instead of the gateway's own position.
     package var away: Position?
-    /// At most 32 bytes.
-    package var encryptionKey: Secret?
-    /// Path of a file whose first line is the key.
-    package var encryptionKeyFile: String?
+    /// At most `longestEncryptionKey` bytes.
+    package var encryptionKey: SecretSetting
     /// Merged by `rid` at every start and reload.
     package var waypoints: WaypointsReading
 
@@ -166,10 +167,8 @@ package struct RoomsSettings: Hashable, Sendable {
     /// Where the page of the rooms service is served; nil if it is not served.
     package var statusPage: ListenAddress? = .rooms
     /// The site's key. With it, everything published for the site is encrypted, and unencrypted messages are refused.
-    /// At most 32 bytes; all gateways and services of a site have the same key.
-    package var encryptionKey: Secret?
-    /// Path of a file whose first line is the key.
-    package var encryptionKeyFile: String?
+    /// At most `longestEncryptionKey` bytes; all gateways and services of a site have the same key.
+    package var encryptionKey = SecretSetting.absent
     /// Whether the service publishes the states of tags, rooms, gateways and itself unencrypted, although the site has a key.
     package var publishesPlainState = false
 
@@ -184,7 +183,7 @@ package struct RoomsSettings: Hashable, Sendable {
     package static let mostRoomNameBytes = 128
 
     /// Whether the site has a key, in the configuration or in a file.
-    package var hasKey: Bool { encryptionKey != nil || encryptionKeyFile != nil }
+    package var hasKey: Bool { encryptionKey != .absent }
 }
 
 /// Where a server listens.

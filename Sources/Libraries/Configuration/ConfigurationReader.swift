@@ -10,29 +10,34 @@ extension Configuration {
     /// - Parameters:
     ///   - text: The bytes of the file.
     ///   - hostName: The default of `deviceId`.
-    package init(parsing text: some Collection<UInt8>, hostName: String) throws(ConfigurationError) {
+    ///   - files: How the files that it names are read.
+    package init(
+        parsing text: some Collection<UInt8>, hostName: String, files: ConfigurationFiles = .unread
+    ) throws(ConfigurationError) {
         let json = try mapError({
             ConfigurationError(problems: [ConfigurationProblem(member: "", reason: $0.description)])
         }) { () throws(JSONError) in
             try JSONValue(parsing: text, dialect: .json5)
         }
-        try self.init(json, hostName: hostName)
+        try self.init(json, hostName: hostName, files: files)
     }
 
     /// - Throws: All errors, not only the first.
-    package init(_ json: JSONValue, hostName: String) throws(ConfigurationError) {
+    package init(
+        _ json: JSONValue, hostName: String, files: ConfigurationFiles = .unread
+    ) throws(ConfigurationError) {
         guard let members = json.object else {
             let reason = "\(json.kindName) is not a configuration; write { … }"
             throw ConfigurationError(problems: [ConfigurationProblem(member: "", reason: reason)])
         }
-        var reader = ConfigurationReader(members, hostName: hostName)
+        var reader = ConfigurationReader(members, hostName: hostName, files: files)
         self = reader.read()
         guard reader.problems.isEmpty else { throw ConfigurationError(problems: reader.problems) }
     }
 
     /// The configuration if nothing is set.
     package static func defaults(hostName: String) -> Configuration {
-        var reader = ConfigurationReader([:], hostName: hostName)
+        var reader = ConfigurationReader([:], hostName: hostName, files: .unread)
         return reader.read()
     }
 }
@@ -43,8 +48,8 @@ struct ConfigurationReader {
     private var top: MemberReader
     private var warnings: [ConfigurationProblem] = []
 
-    init(_ members: [String: JSONValue], hostName: String) {
-        top = MemberReader(members)
+    init(_ members: [String: JSONValue], hostName: String, files: ConfigurationFiles) {
+        top = MemberReader(members, files: files)
         self.hostName = hostName
     }
 
@@ -182,25 +187,21 @@ struct ConfigurationReader {
         // Phones can hold a login that is switched off.
         let logsIn = top.flag("auth") ?? true
         let sendsPassword = logsIn && (top.flag("usePassword") ?? true)
-        let password = top.secret("password")
-        let passwordFile = top.text("passwordFile")
-        if password != nil, passwordFile != nil {
-            top.complain("passwordFile", "it is given together with password; give one of the two")
-        }
+        // One that is not sent is not read: its file may be gone.
+        let password = top.secret("password", readsFile: sendsPassword)
         for (name, other) in [
             ("clientKeyFile", "clientCertificateFile"), ("clientCertificateFile", "clientKeyFile"),
         ] where top.value(name) == nil && top.value(other) != nil {
             top.complain(name, "it is required together with \(other)")
         }
-        if sendsPassword, password != nil || passwordFile != nil, tracker.username == nil {
+        if sendsPassword, password != .absent, tracker.username == nil {
             // MQTT 3.1.1, 3.1.2.9: no password without a user name.
             top.complain("username", "it is required together with the password")
         }
         return Broker(
             endpoint: endpoint(), hosts: hosts() ?? ["localhost"],
             port: UInt16(truncatingIfNeeded: port ?? (tls ? 8883 : 1883)),
-            username: logsIn ? tracker.username : nil, password: sendsPassword ? password : nil,
-            passwordFile: sendsPassword ? passwordFile : nil,
+            username: logsIn ? tracker.username : nil, password: sendsPassword ? password : .absent,
             clientID: top.text("clientId") ?? tracker.derivedClientID)
     }
 
@@ -267,7 +268,7 @@ struct ConfigurationReader {
                 ])
                 continue
             }
-            let reader = TrackerReader.reader(for: members, path: "\(path).", below: top.members)
+            let reader = TrackerReader.reader(for: members, path: "\(path).", below: top)
             var tracker = TrackerReader(reader, hostName: hostName, base: base)
             let read = tracker.read(&warnings)
             if trackers.contains(where: { $0.topics == read.topics }) {

@@ -13,10 +13,15 @@ struct MemberReader {
     let members: [String: JSONValue]
     /// Members that come from the top level, where their problems are reported.
     let inherited: Set<String>
+    /// How the files that members name are read.
+    let files: ConfigurationFiles
     private(set) var problems: [ConfigurationProblem] = []
 
-    init(_ members: [String: JSONValue], path: String = "", inherited: Set<String> = []) {
+    init(
+        _ members: [String: JSONValue], files: ConfigurationFiles, path: String = "", inherited: Set<String> = []
+    ) {
         self.members = members
+        self.files = files
         self.path = path
         self.inherited = inherited
     }
@@ -50,7 +55,37 @@ struct MemberReader {
         }
     }
 
-    mutating func secret(_ name: String) -> Secret? {
+    /// A secret as the member `name`, or in the file that the member `nameFile` names.
+    ///
+    /// - Parameters:
+    ///   - mostBytes: The longest secret.
+    ///   - readsFile: false: a file is not read, and gives no secret.
+    mutating func secret(_ name: String, mostBytes: Int = .max, readsFile: Bool = true) -> SecretSetting {
+        let fileName = "\(name)File"
+        let inline = secretText(name)
+        let path = text(fileName)
+        if let inline {
+            if path != nil { complain(fileName, "it is given together with \(name); give one of the two") }
+            checkLength(of: inline, name, mostBytes)
+            return .inline(inline)
+        }
+        guard let path, readsFile else { return .absent }
+        do throws(ConfigurationFiles.Problem) {
+            let secret = try files.secret(path)
+            checkLength(of: secret, fileName, mostBytes)
+            return .file(path: path, secret: secret)
+        } catch {
+            complain(fileName, error.reason)
+            return .absent
+        }
+    }
+
+    private mutating func checkLength(of secret: Secret, _ name: String, _ mostBytes: Int) {
+        guard secret.byteCount > mostBytes else { return }
+        complain(name, "it has \(secret.byteCount) bytes; at most \(mostBytes) are allowed")
+    }
+
+    private mutating func secretText(_ name: String) -> Secret? {
         guard let text = text(name, isSecret: true) else { return nil }
         guard text != Secret.mask else {
             complain(name, "this is the placeholder of a hidden secret from a dump; write the secret itself, or null")
@@ -91,7 +126,7 @@ struct MemberReader {
 
     /// An inner object; nil if it is missing.
     mutating func inner(_ name: String, _ allowed: String) -> MemberReader? {
-        read(name, allowed) { $0.object }.map { MemberReader($0, path: "\(path)\(name).") }
+        read(name, allowed) { $0.object }.map { MemberReader($0, files: files, path: "\(path)\(name).") }
     }
 
     /// Adds a problem for every member that is in none of the lists.

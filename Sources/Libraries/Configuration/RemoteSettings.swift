@@ -14,12 +14,13 @@ package struct RemoteSettings: Hashable, Sendable {
     package let waypoints: WaypointsReading?
 
     /// Puts the members of `changes` over those of `current`. null removes a member, so that its default applies again.
-    /// Other members stay.
+    /// Other members stay. The files that the result names are read again: a tracker that comes with the changes has the
+    /// key of the file that it inherits.
     ///
     /// - Throws: All errors of the result, including members that may not be changed. A local member with an unchanged
     ///   value is not an error.
     package init(
-        applying changes: JSONValue, to current: JSONValue, hostName: String
+        applying changes: JSONValue, to current: JSONValue, hostName: String, files: ConfigurationFiles = .unread
     ) throws(ConfigurationError) {
         guard let changed = changes.object, changes["_type"] == "configuration" else {
             let reason = "the configuration is not an object with _type 'configuration'"
@@ -59,7 +60,7 @@ package struct RemoteSettings: Hashable, Sendable {
         let json = JSONValue.object(members)
         configuration = try mapError({ ConfigurationError(problems: problems + $0.problems) }) {
             () throws(ConfigurationError) in
-            try Configuration(json, hostName: hostName)
+            try Configuration(json, hostName: hostName, files: files)
         }
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
         self.json = json

@@ -1,5 +1,6 @@
 import Base
 package import JSON
+import OwnTracks
 
 extension Configuration {
     /// The settings in force as a configuration, with every member, and secrets hidden. If it has no secrets, loading
@@ -13,6 +14,7 @@ extension Configuration {
 
     /// Whether the file itself contains a secret, so that other users must not read it.
     package var holdsSecret: Bool {
-        broker.login != nil || trackers.contains { $0.encryptionKey != nil } || rooms?.encryptionKey != nil
+        broker.password.inline != nil || broker.endpoint?.login != nil || rooms?.encryptionKey.inline != nil
+            || trackers.contains { $0.encryptionKey.inline != nil || !$0.waypoints.keys.isEmpty }
     }
 }

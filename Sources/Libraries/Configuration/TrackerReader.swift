@@ -20,9 +20,9 @@ struct TrackerReader {
 
     /// A reader for an element of `trackers`. Members that it omits come from the top level.
     static func reader(
-        for own: [String: JSONValue], path: String, below top: [String: JSONValue]
+        for own: [String: JSONValue], path: String, below top: MemberReader
     ) -> MemberReader {
-        var checked = MemberReader(own, path: path)
+        var checked = MemberReader(own, files: top.files, path: path)
         checked.refuseUnknown(known: Setting.identityNames, topLevel: Set(Setting.names))
         var merged = own.filter { $0.value != .null }
         var inherited: Set<String> = []
@@ -31,11 +31,11 @@ struct TrackerReader {
         for name in Setting.identityNames where merged[name] == nil && !(hasOwnKey && name.hasPrefix("encryptionKey")) {
             // Two devices with the same name could not be distinguished.
             guard name != "name" else { continue }
-            guard let value = top[name] else { continue }
+            guard let value = top.members[name] else { continue }
             merged[name] = value
             inherited.insert(name)
         }
-        var reader = MemberReader(merged, path: path, inherited: inherited)
+        var reader = MemberReader(merged, files: top.files, path: path, inherited: inherited)
         reader.add(checked.problems)
         return reader
     }
@@ -53,17 +53,10 @@ struct TrackerReader {
                 "pubTopicBase", "'\(shortened(topics.base))' has fewer than three levels; the Recorder ignores it",
                 &warnings)
         }
-        let key = reader.secret("encryptionKey")
-        if let key, key.byteCount > 32 {
-            reader.complain("encryptionKey", "it has \(key.byteCount) bytes; at most 32 are allowed")
-        }
-        let keyFile = reader.text("encryptionKeyFile")
-        if key != nil, keyFile != nil {
-            reader.complain("encryptionKeyFile", "it is given together with encryptionKey; give one of the two")
-        }
         return TrackerConfiguration(
             trackerID: trackerID, username: username, deviceID: deviceID, name: name(), topics: topics,
-            away: away(&warnings), encryptionKey: key, encryptionKeyFile: keyFile,
+            away: away(&warnings),
+            encryptionKey: reader.secret("encryptionKey", mostBytes: Configuration.longestEncryptionKey),
             waypoints: waypoints(&warnings))
     }
 

@@ -26,7 +26,7 @@ extension BrokerSettings {
                 clientKeyFile: broker.clientKeyFile)
         }
         username = broker.username
-        password = broker.password
+        password = broker.password.secret
         if let address = broker.endpoint {
             endpoint = Posting(url: address.url, senders: configuration.senders)
             username = broker.login?.user

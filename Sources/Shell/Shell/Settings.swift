@@ -1,6 +1,5 @@
-package import Base
+import Base
 package import Configuration
-import Encryption
 import Glibc
 package import JSON
 import OwnTracks
@@ -96,9 +95,9 @@ package struct Settings {
     ///
     /// - Parameter path: nil: no file, the content is that of the defaults.
     private static func read(_ json: JSONValue, _ path: String?) throws(Failure) -> Configuration {
-        var configuration: Configuration
+        let configuration: Configuration
         do throws(ConfigurationError) {
-            configuration = try Configuration(json, hostName: hostName)
+            configuration = try Configuration(json, hostName: hostName, files: SecretFile.files(beside: path))
         } catch {
             let lines = error.problems.map { "  \($0)" }.joined(separator: "\n")
             let source = path ?? "the default configuration with systemd's credentials"
@@ -109,8 +108,6 @@ package struct Settings {
                 .configuration,
                 "\(path) holds a secret and all users can read it; run: \(SecretFile.hiding(path))")
         }
-        configuration.resolveCertificateFiles(beside: path)
-        try configuration.readSecretFiles(beside: path)
         return configuration
     }
 
@@ -128,67 +125,34 @@ package struct Settings {
     }
 }
 
-extension Configuration {
-    /// Whether the file itself contains a secret.
-    fileprivate var holdsSecret: Bool {
-        broker.login != nil || rooms?.encryptionKey != nil
-            || trackers.contains { $0.encryptionKey != nil || !$0.waypoints.keys.isEmpty }
-    }
-
-    /// Makes relative paths of certificates count from the configuration file, for the libraries that open them.
-    package mutating func resolveCertificateFiles(beside path: String?) {
-        broker.caFile = broker.caFile.map { FileAccess.resolve($0, beside: path) }
-        broker.clientCertificateFile = broker.clientCertificateFile.map { FileAccess.resolve($0, beside: path) }
-        broker.clientKeyFile = broker.clientKeyFile.map { FileAccess.resolve($0, beside: path) }
-    }
-
-    /// Reads the secrets that the configuration keeps in separate files.
-    fileprivate mutating func readSecretFiles(beside path: String?) throws(Failure) {
-        if let file = broker.passwordFile {
-            broker.password = try SecretFile.secret(in: file, member: "passwordFile", beside: path)
-        }
-        for position in trackers.indices {
-            guard let file = trackers[position].encryptionKeyFile else { continue }
-            trackers[position].encryptionKey = try SecretFile.key(
-                in: file, member: "encryptionKeyFile", beside: path)
-        }
-        if let file = rooms?.encryptionKeyFile {
-            rooms?.encryptionKey = try SecretFile.key(in: file, member: "rooms.encryptionKeyFile", beside: path)
-        }
-    }
-}
-
 /// Files that hold a secret.
 package enum SecretFile {
-    /// A key for encryption, at most 32 bytes.
-    package static func key(in file: String, member: String, beside path: String?) throws(Failure) -> Secret {
-        let key = try secret(in: file, member: member, beside: path)
-        guard key.byteCount <= PayloadCipher.longestKey else {
-            throw Failure(
-                .configuration,
-                "\(member): the key has \(key.byteCount) bytes; at most \(PayloadCipher.longestKey) are possible")
+    /// Reads the files that a configuration names. Each is read once, so that all trackers have the same key of it.
+    ///
+    /// - Parameter path: The configuration file. Relative paths count from it; nil: from the working directory.
+    package static func files(beside path: String?) -> ConfigurationFiles {
+        var known: [String: Result<Secret, ConfigurationFiles.Problem>] = [:]
+        let resolved = { (file: String) in FileAccess.resolve(file, beside: path) }
+        return ConfigurationFiles(resolved: resolved) { file throws(ConfigurationFiles.Problem) in
+            let place = resolved(file)
+            let result = known[place] ?? Result { () throws(ConfigurationFiles.Problem) in try secret(in: place) }
+            known[place] = result
+            return try result.get()
         }
-        return key
     }
 
     /// The first line of a file that only its owner and group may read.
-    ///
-    /// - Parameters:
-    ///   - file: A relative path counts from the configuration file.
-    ///   - member: The setting that names the file, for errors.
-    ///   - path: The configuration file.
-    fileprivate static func secret(in file: String, member: String, beside path: String?) throws(Failure) -> Secret {
-        let resolved = FileAccess.resolve(file, beside: path)
+    private static func secret(in path: String) throws(ConfigurationFiles.Problem) -> Secret {
         let bytes: [UInt8]
-        do throws(Failure) { bytes = try FileAccess.read(resolved) } catch {
-            throw Failure(.configuration, "\(member): \(error.message)")
+        do throws(Failure) { bytes = try FileAccess.read(path) } catch {
+            throw ConfigurationFiles.Problem(error.message)
         }
-        guard !FileAccess.isWorldReadable(resolved) else {
-            throw Failure(.configuration, "\(member): all users can read \(resolved); run: \(hiding(resolved))")
+        guard !FileAccess.isWorldReadable(path) else {
+            throw ConfigurationFiles.Problem("all users can read \(path); run: \(hiding(path))")
         }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
-            throw Failure(.configuration, "\(member): the first line of \(resolved) is empty or not UTF-8")
+            throw ConfigurationFiles.Problem("the first line of \(path) is empty or not UTF-8")
         }
         return Secret(text)
     }

@@ -31,7 +31,7 @@ package struct SiteSeal: Hashable, Sendable {
 
     /// - Parameter rooms: nil: there is no site, and nothing is encrypted.
     package init(_ rooms: RoomsSettings?) {
-        self.init(key: rooms?.encryptionKey, publishesPlainState: rooms?.publishesPlainState ?? false)
+        self.init(key: rooms?.encryptionKey.secret, publishesPlainState: rooms?.publishesPlainState ?? false)
     }
 
     /// - Parameters:

@@ -76,14 +76,11 @@ enum RoomsReplayCommand {
             try JSONValue(parsing: bytes, dialect: .json5)
         }
         let used: Set = ["rooms", "lat", "lon", "acc", "majorMinorBase"]
-        var configuration = try mapError({ Failure(.configuration, "\(path) cannot be used:\n\($0)") }) {
+        let configuration = try mapError({ Failure(.configuration, "\(path) cannot be used:\n\($0)") }) {
             () throws(ConfigurationError) in
             try Configuration(
-                json.object.map { .object($0.filter { used.contains($0.key) }) } ?? json, hostName: Settings.hostName)
-        }
-        if let file = configuration.rooms?.encryptionKeyFile {
-            configuration.rooms?.encryptionKey = try SecretFile.key(
-                in: file, member: "rooms.encryptionKeyFile", beside: path)
+                json.object.map { .object($0.filter { used.contains($0.key) }) } ?? json, hostName: Settings.hostName,
+                files: SecretFile.files(beside: path))
         }
         var rooms = SiteSettings(configuration)
         // Without a site, the recording decides.

@@ -104,7 +104,7 @@ final class BrokerSelfTest {
     private var tracker: TrackerConfiguration { configuration.trackers[0] }
 
     /// A gateway with a key would refuse an unencrypted command and log this.
-    private var sendsCommand: Bool { configuration.obeysCommands && tracker.encryptionKey == nil }
+    private var sendsCommand: Bool { configuration.obeysCommands && tracker.encryptionKey == .absent }
     private var feed: ReadingFeedLink.Settings? { ReadingFeedLink.Settings(configuration) }
     private var steps: [Step] {
         Step.allCases.filter { step in

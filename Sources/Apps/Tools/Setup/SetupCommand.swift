@@ -160,9 +160,12 @@ struct Setup {
     func settings() throws(Failure) -> Settings {
         let json = JSONValue.object(Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first })
         do throws(ConfigurationError) {
-            var configuration = try Configuration(json, hostName: Settings.hostName)
             // The files beside the configuration are not written yet.
-            configuration.broker.password = password
+            let files = ConfigurationFiles { [password] path throws(ConfigurationFiles.Problem) in
+                guard let password else { throw ConfigurationFiles.Problem("\(path) is not written") }
+                return password
+            }
+            var configuration = try Configuration(json, hostName: Settings.hostName, files: files)
             configuration.broker.caFile = arguments.value("ca-file")
             return Settings(configuration: configuration, json: json, path: path, stateDirectory: stateDirectory)
         } catch {

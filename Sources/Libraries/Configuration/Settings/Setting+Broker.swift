@@ -41,18 +41,18 @@ extension Setting {
         flag(
             "tls", .both(.reconnect), \.broker.tls,
             "Encrypt the connection and check the broker's certificate."),
-        text(
+        file(
             "caFile", .both(.reconnect), \.broker.caFile, example: "\"/etc/ibeacon-gateway/ca.pem\"",
             """
             The broker's own certificate authority, PEM. Without it the system's are used. What replaces the file
             counts from the next connection on. The service cannot read this file, `clientCertificateFile` or
             `clientKeyFile` in a home directory.
             """),
-        text(
+        file(
             "clientCertificateFile", .both(.reconnect), \.broker.clientCertificateFile,
             example: "\"/etc/ibeacon-gateway/client.pem\"",
             "A certificate of the gateway, PEM. It needs `clientKeyFile`."),
-        text(
+        file(
             "clientKeyFile", .both(.reconnect), \.broker.clientKeyFile, example: "\"/etc/ibeacon-gateway/client.key\"",
             "The key of `clientCertificateFile`, PEM."),
         // Part of the topics of tags, which the rooms service keeps.
@@ -69,7 +69,6 @@ extension Setting {
             if new.broker.username != running.broker.username {
                 new.broker.username = running.broker.username
                 new.broker.password = running.broker.password
-                new.broker.passwordFile = running.broker.passwordFile
             }
             if isDerived { new.broker.clientID = new.trackers[0].derivedClientID }
         },
@@ -78,8 +77,8 @@ extension Setting {
             """
             The password at the broker. Better in a file that only the service can read: `passwordFile`.
             """
-        ) { $0.broker.passwordFile == nil ? .text($0.broker.password?.description) : .null }
-        .secrets { [$0.broker.passwordFile == nil ? $0.broker.password : nil] },
+        ) { .text($0.broker.password.inline?.description) }
+        .secrets { [$0.broker.password.inline] },
         example(
             "passwordFile", .both(.reconnect), "\"/etc/ibeacon-gateway/password\"",
             """
@@ -87,9 +86,9 @@ extension Setting {
             `ibeacon-gateway.password`.
             """
         ) {
-            .text($0.broker.passwordFile)
+            .text($0.broker.password.path)
         }
-        .secrets { [$0.broker.passwordFile == nil ? nil : $0.broker.password] },
+        .secrets { [$0.broker.password.inFile] },
         example(
             "clientId", .both(.reconnect), "\"janekitchen\"",
             "Unique at the broker. Without it: user and device, letters and digits only."

@@ -37,9 +37,9 @@ extension Setting {
             """
         ) { tracker, _ in
             // "" and not null, which would take the key of the top level.
-            .string(tracker.encryptionKeyFile == nil ? tracker.encryptionKey?.description ?? "" : "")
+            .string(tracker.encryptionKey.inline?.description ?? "")
         }
-        .secrets { [$0.trackers[0].encryptionKeyFile == nil ? $0.trackers[0].encryptionKey : nil] },
+        .secrets { [$0.trackers[0].encryptionKey.inline] },
         identity(
             "encryptionKeyFile", .gateway(.live), "\"/etc/ibeacon-gateway/key\"",
             """
@@ -47,9 +47,9 @@ extension Setting {
             `ibeacon-gateway.encryptionKey`.
             """
         ) { tracker, _ in
-            .text(tracker.encryptionKeyFile)
+            .text(tracker.encryptionKey.path)
         }
-        .secrets { [$0.trackers[0].encryptionKeyFile == nil ? nil : $0.trackers[0].encryptionKey] },
+        .secrets { [$0.trackers[0].encryptionKey.inFile] },
         identity(
             "waypoints", .gateway(.live), "[]", isDefault: true,
             """
@@ -72,7 +72,7 @@ extension Setting {
         }
         .secrets { configuration in
             configuration.trackers.dropFirst().map { tracker in
-                tracker.encryptionKey == configuration.trackers[0].encryptionKey ? nil : tracker.encryptionKey
+                tracker.encryptionKey == configuration.trackers[0].encryptionKey ? nil : tracker.encryptionKey.secret
             }
         },
         example(

@@ -82,7 +82,7 @@ extension MemberReader {
         var masks: [BatteryMask] = []
         for (position, members) in elements.enumerated() {
             let name = value.array == nil ? "battery" : "battery[\(position)]"
-            var inner = MemberReader(members, path: "\(path)\(name).")
+            var inner = MemberReader(members, files: files, path: "\(path)\(name).")
             let uuid = inner.read("uuid", "a UUID") { $0.string.flatMap { BeaconUUID($0) } }
             let mask = BatteryMask(uuid: uuid, major: inner.mask("majorMask"), minor: inner.mask("minorMask"))
             inner.refuseUnknown(known: ["uuid", "majorMask", "minorMask"])

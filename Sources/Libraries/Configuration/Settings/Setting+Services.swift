@@ -132,9 +132,9 @@ extension Setting {
             published below ibeacon-rooms/SITE is encrypted as OwnTracks does, and what is not is refused. Better in a
             file that only the service can read: `rooms.encryptionKeyFile`.
             """
-        ) { $0.rooms?.encryptionKeyFile == nil ? .text($0.rooms?.encryptionKey?.description) : .null }
-        .secrets { [$0.rooms?.encryptionKeyFile == nil ? $0.rooms?.encryptionKey : nil] }
-        .keep { keepSiteKey(of: $0, in: &$1) },
+        ) { .text($0.rooms?.encryptionKey.inline?.description) }
+        .secrets { [$0.rooms?.encryptionKey.inline] }
+        .keep(inRooms: \.encryptionKey),
         example(
             "rooms.encryptionKeyFile", SettingEffects(gateway: .reconnect, rooms: .restart),
             "\"/etc/ibeacon-gateway/site-key\"",
@@ -142,9 +142,9 @@ extension Setting {
             A file whose first line is the key. Without it and `rooms.encryptionKey`: the systemd credential
             `ibeacon-gateway.rooms.encryptionKey`.
             """
-        ) { .text($0.rooms?.encryptionKeyFile) }
-        .secrets { [$0.rooms?.encryptionKeyFile == nil ? nil : $0.rooms?.encryptionKey] }
-        .keep { keepSiteKey(of: $0, in: &$1) },
+        ) { .text($0.rooms?.encryptionKey.path) }
+        .secrets { [$0.rooms?.encryptionKey.inFile] }
+        .keep(inRooms: \.encryptionKey),
         setting(
             "rooms.plainState", SettingEffects(gateway: .reconnect, rooms: .restart), "false",
             """
@@ -164,11 +164,6 @@ extension Setting {
             "Days for which the rooms service keeps its history, as `days`, which is its default."
         ) { $0.rooms?.historyDays.map { .integer(Int64($0)) } ?? .null },
     ]
-
-    private static func keepSiteKey(of running: Configuration, in new: inout Configuration) {
-        new.rooms?.encryptionKey = running.rooms?.encryptionKey
-        new.rooms?.encryptionKeyFile = running.rooms?.encryptionKeyFile
-    }
 
     private static func shown(page: ListenAddress?) -> JSONValue {
         page.map { ["listen": .string($0.description)] } ?? .null
@@ -200,15 +195,10 @@ extension MemberReader {
             tags: inner.tags(base: base), gateways: inner.gateways(),
             actsAsESPresenseNode: inner.flag("espresense") ?? false,
             publishesVirtualNodes: inner.flag("publishAsEspresense") ?? false, historyDays: inner.historyDays(),
-            statusPage: inner.statusPage(standard: .rooms), encryptionKey: inner.secret("encryptionKey"),
-            encryptionKeyFile: inner.text("encryptionKeyFile"), publishesPlainState: inner.flag("plainState") ?? false)
+            statusPage: inner.statusPage(standard: .rooms),
+            encryptionKey: inner.secret("encryptionKey", mostBytes: Configuration.longestEncryptionKey),
+            publishesPlainState: inner.flag("plainState") ?? false)
         rooms = read
-        if let key = read.encryptionKey, key.byteCount > 32 {
-            inner.complain("encryptionKey", "it has \(key.byteCount) bytes; at most 32 are allowed")
-        }
-        if read.encryptionKey != nil, read.encryptionKeyFile != nil {
-            inner.complain("encryptionKeyFile", "it is given together with encryptionKey; give one of the two")
-        }
         for (member, isOn) in [
             ("espresense", read.actsAsESPresenseNode), ("publishAsEspresense", read.publishesVirtualNodes),
         ] where isOn && read.hasKey && !read.publishesPlainState {
@@ -256,7 +246,7 @@ extension MemberReader {
             complain("gateways", "\(value.shortened) does not fit; write {gateway: 'Room'}")
             return []
         }
-        var inner = MemberReader(members, path: "\(path)gateways.")
+        var inner = MemberReader(members, files: files, path: "\(path)gateways.")
         defer { add(inner.problems) }
         return members.keys.sorted().compactMap { gateway in
             let allowed = "the name of a room, 1 to \(RoomsSettings.mostRoomNameBytes) bytes"

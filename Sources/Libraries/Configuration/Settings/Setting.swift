@@ -209,6 +209,19 @@ extension Setting {
             shown: { .text($0[keyPath: path]) })
     }
 
+    /// A file that a library opens; a relative path counts from the configuration file.
+    static func file(
+        _ name: String, _ effects: SettingEffects, _ path: Path<String?>, example value: String,
+        _ words: @autoclosure @escaping Words
+    ) -> Setting {
+        Setting(
+            name, effects, value, isDefault: false, words,
+            read: { reader, configuration in
+                configuration[keyPath: path] = reader.text(name).map(reader.files.resolved)
+            },
+            shown: { .text($0[keyPath: path]) })
+    }
+
     /// A part of an identity, which `TrackerReader` reads: of the gateway's own at the top level, and of each element of
     /// `trackers`.
     static func identity(

@@ -1,0 +1,28 @@
+package import Base
+
+/// How the files that a configuration names are found and read. The configuration itself opens no file.
+package struct ConfigurationFiles {
+    /// What is wrong with a file, with its path.
+    package struct Problem: Error {
+        package let reason: String
+
+        package init(_ reason: String) { self.reason = reason }
+    }
+
+    /// The first line of a file.
+    let secret: (_ path: String) throws(Problem) -> Secret
+    /// The path under which the libraries open a file.
+    let resolved: (_ path: String) -> String
+
+    package init(
+        resolved: @escaping (_ path: String) -> String = { $0 },
+        secret: @escaping (_ path: String) throws(Problem) -> Secret
+    ) {
+        (self.resolved, self.secret) = (resolved, secret)
+    }
+
+    /// Where no file can be read, a configuration that names the file of a secret is refused.
+    package static var unread: ConfigurationFiles {
+        ConfigurationFiles { path throws(Problem) in throw Problem("\(path) is not read here") }
+    }
+}
