@@ -34,7 +34,7 @@ struct GatewayHarness {
         handle(.listening(Receiver(index: 0), true))
     }
 
-    private static func configuration(_ json: String) throws -> Configuration {
+    static func configuration(_ json: String) throws -> Configuration {
         let text = "{_type: \"configuration\", username: \"jane\", deviceId: \"hall\", leaveAfter: 60, \(json)}"
         return try Configuration(parsing: Array(text.utf8), hostName: "test")
     }

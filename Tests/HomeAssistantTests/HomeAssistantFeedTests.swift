@@ -65,6 +65,40 @@ struct HomeAssistantFeedTests {
         }
     }
 
+    @Test("Of a tracker in quiet mode nothing is told but the mode, and what was told is taken back")
+    mutating func quiet() throws {
+        func states(_ messages: [Publication]) -> [String: JSONValue] {
+            Dictionary(
+                messages.filter { $0.topic.hasPrefix("ibeacon-gateway/anna/") }.map {
+                    ($0.topic, (try? JSONValue(parsing: $0.payload)) ?? .null)
+                }
+            ) { $1 }
+        }
+        let (presence, signal) = ("ibeacon-gateway/anna/presence/", "ibeacon-gateway/anna/signal/k")
+        func snapshot(quiet: Bool, _ seconds: Int64, rssi: Int8?) -> StatusSnapshot {
+            var snapshot = self.snapshot([("k", "Kitchen", true)], seconds: seconds, rssi: rssi)
+            if quiet { (snapshot.trackers[0].tellsPresence, snapshot.trackers[0].monitoring) = (false, -1) }
+            return snapshot
+        }
+        feed.connected()
+        let told = states(feed.update(snapshot(quiet: false, 1, rssi: -60)))
+        let topic = try #require(told.keys.first { $0.hasPrefix(presence) })
+        #expect((told[topic]?["state"], told[signal]?["rssi"]) == ("home", -60))
+        let silenced = states(feed.update(snapshot(quiet: true, 2, rssi: -50)))
+        #expect(
+            silenced[topic] == ["state": .null, "in_zones": [], "regions": [], "monitoring": "quiet"])
+        #expect(silenced[signal]?.object?.filter { $0.value != .null }.keys.sorted() == ["seen"])
+        #expect(silenced[signal]?["seen"] == told[signal]?["seen"])
+        for seconds: Int64 in [3, 700, 1400] {
+            #expect(states(feed.update(snapshot(quiet: true, seconds, rssi: Int8(-40 - seconds / 100)))).isEmpty)
+        }
+        // On a new connection, and after a start, too.
+        feed.connected()
+        #expect(states(feed.update(snapshot(quiet: true, 1401, rssi: -50)))[signal]?["rssi"] == .null)
+        let back = states(feed.update(snapshot(quiet: false, 1402, rssi: -61)))
+        #expect((back[topic]?["state"], back[signal]?["rssi"]) == ("home", -61))
+    }
+
     @Test("What the issue of a home needs is there")
     mutating func entities() throws {
         let all = try configs(feed.update(snapshot([("b4b412", "Kitchen", false)])))

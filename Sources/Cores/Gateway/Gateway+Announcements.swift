@@ -16,7 +16,7 @@ extension Gateway {
     mutating func announce(at now: MonotonicInstant, isAgain: Bool, hidden: Set<ExactString> = []) -> [Effect] {
         // All states are about to be published.
         announcements.replace { if case .state = $0 { nil } else { $0 } }
-        if !isAgain { withdrawHiddenStates(besides: hidden) }
+        if !isAgain { announcements.add(withdrawalsOfHiddenStates(besides: hidden, at: now)) }
         var effects: [Effect] = []
         for position in trackers.indices {
             effects += card(of: position, at: now)
@@ -27,24 +27,29 @@ extension Gateway {
         return effects + publish(turn: announcements.next(at: now), at: now)
     }
 
-    /// Empties the states that are withheld because of an encryption key: the broker may have them since a time with
-    /// other settings.
+    /// Empties the states that are withheld: the broker may have them since a time with another mode or other settings,
+    /// and would go on telling them.
     ///
     /// Another tracker of the same device, of which `config check` warns, may show the state of a region of the same id.
-    private mutating func withdrawHiddenStates(besides hidden: Set<ExactString>) {
-        let showing = Dictionary(grouping: trackers.indices.filter { !hidesStates(of: $0) }, by: device)
-        for position in trackers.indices where hidesStates(of: position) && !hidden.contains(device(of: position)) {
+    func withdrawalsOfHiddenStates(
+        besides hidden: Set<ExactString>, at now: MonotonicInstant
+    ) -> [RegionAnnouncement] {
+        let showing = Dictionary(grouping: trackers.indices.filter { !hidesStates(of: $0, at: now) }, by: device)
+        return trackers.indices.flatMap { position -> [RegionAnnouncement] in
+            guard hidesStates(of: position, at: now), !hidden.contains(device(of: position)) else { return [] }
             let others = showing[device(of: position)] ?? []
             let rids = trackers[position].regions.regions.filter(\.isBeacon).map(\.rid).filter { rid in
                 !others.contains { trackers[$0].regions[rid: rid]?.isBeacon == true }
             }
             let device = trackers[position].configuration.deviceID
-            announcements.add(rids.map { .withdrawal(device: device, tracker: position, rid: $0) })
+            return rids.map { .withdrawal(device: device, tracker: position, rid: $0) }
         }
     }
 
     /// The devices of trackers whose states are withheld.
-    var hiddenDevices: Set<ExactString> { Set(trackers.indices.filter(hidesStates).map(device)) }
+    func hiddenDevices(at now: MonotonicInstant) -> Set<ExactString> {
+        Set(trackers.indices.filter { hidesStates(of: $0, at: now) }.map(device))
+    }
 
     private func device(of position: Int) -> ExactString { ExactString(trackers[position].configuration.deviceID) }
 

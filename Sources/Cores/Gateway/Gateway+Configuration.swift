@@ -14,7 +14,7 @@ extension Gateway {
         _ new: Configuration, _ modes: [ExactString: MonitoringMode], at now: MonotonicInstant
     ) -> [Effect] {
         let origins = origins(of: new.trackers)
-        let hidden = hiddenDevices
+        let hidden = hiddenDevices(at: now)
         var effects: [Effect] = []
         var states: [TrackerState] = []
         var returned: [Int] = []

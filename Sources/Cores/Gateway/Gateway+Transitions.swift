@@ -8,7 +8,7 @@ import Regions
 
 extension Gateway {
     /// Whether an event of a tracker may be published at an instant. The only place that decides it: for transitions and
-    /// their repetitions, locations that are due or shared, states, and readings. An event that is withheld is recorded
+    /// their repetitions, locations that are due or shared, states, Home Assistant's entities, and readings. An event that is withheld is recorded
     /// nevertheless, if it is a transition.
     package func mayPublish(_ event: PublishedEvent, of tracker: Int, at instant: MonotonicInstant) -> Bool {
         trackers[tracker].monitoring.publishes(event)
@@ -179,26 +179,31 @@ extension Gateway {
         guard let mode = mode.flatMap(MonitoringMode.init(rawValue:)), trackers[tracker].monitoring != mode else {
             return
         }
-        let wasWithheld = !mayPublish(.regionState, of: tracker, at: now)
+        let hidden = hiddenDevices(at: now)
+        let wasWithheld = hidesStates(of: tracker, at: now)
         trackers[tracker].monitoring = mode
         effects.append(trackers[tracker].storedMonitoring(configuration.monitoring))
-        guard wasWithheld else { return }
+        guard wasWithheld else {
+            effects += publish(withdrawalsOfHiddenStates(besides: hidden, at: now), at: now)
+            return
+        }
         let regions = trackers[tracker].regions.regions.filter(\.isBeacon)
         effects += publish(regions.map { .state(tracker: tracker, rid: $0.rid) }, at: now)
     }
 
-    /// Whether the states of a tracker's regions are withheld because of its encryption key.
-    func hidesStates(of position: Int) -> Bool {
-        trackers[position].configuration.encryptionKey != nil && !configuration.homeAssistant.discovery
+    /// Whether the states of a tracker's regions are withheld, because of its mode or its encryption key: content that
+    /// is encrypted on one topic must not be readable on another, unless Home Assistant's discovery is on.
+    func hidesStates(of position: Int, at now: MonotonicInstant) -> Bool {
+        !mayPublish(.regionState, of: position, at: now)
+            || (trackers[position].configuration.encryptionKey != .absent && !configuration.homeAssistant.discovery)
     }
 
     /// The retained state of one region, for consumers that connect later.
     ///
-    /// - Returns: nothing for a tracker with an encryption key, unless Home Assistant's discovery is on: content that
-    ///   is encrypted on one topic must not be readable on another.
+    /// - Returns: nothing where the states are withheld.
     func state(of region: Region, tracker position: Int, at now: MonotonicInstant) -> [Effect] {
         let tracker = trackers[position]
-        guard mayPublish(.regionState, of: position, at: now), !hidesStates(of: position) else { return [] }
+        guard !hidesStates(of: position, at: now) else { return [] }
         let occupancy = tracker.occupancy[region.rid]
         let begin = occupancy?.begin ?? tracker.absences[region.rid]
         let state = RegionState(

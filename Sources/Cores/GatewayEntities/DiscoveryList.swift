@@ -190,8 +190,10 @@ struct DiscoveryList {
             "binary_sensor", "\(object)_occupancy", device,
             [
                 "name": .string(name), "device_class": "occupancy", "state_topic": state,
-                // The state of a removed region is emptied, often before Home Assistant has removed the entity.
-                "value_template": "{{ 'ON' if value_json is defined and value_json.state == 'inside' else 'OFF' }}",
+                // The state of a removed region is emptied, often before Home Assistant has removed the entity, and so is
+                // that of a tracker in quiet mode. `None` is "unknown".
+                "value_template":
+                    "{{ ('ON' if value_json.state == 'inside' else 'OFF') if value_json is defined else 'None' }}",
                 "json_attributes_topic": state,
                 // The payload has seconds since 1970; Home Assistant shows a date.
                 "json_attributes_template":

@@ -202,6 +202,14 @@ package struct HomeAssistantFeed: Sendable {
         for tracker in snapshot.trackers {
             send(Self.presenceTopic(tracker), tracker.presenceState, every: nil)
             for region in tracker.regions.prefix(Self.regionLimit) {
+                guard tracker.tellsPresence else {
+                    current.insert(Self.batteryTopic(tracker, rid: region.rid))
+                    let topic = Self.signalTopic(tracker, rid: region.rid)
+                    send(topic, withheldSignal(after: states[topic]), every: nil)
+                    // The signal is told at once when it may be told again.
+                    sentAt[topic] = nil
+                    continue
+                }
                 let battery = Self.batteryTopic(tracker, rid: region.rid)
                 if let state = region.battery {
                     let isNews = states[battery].map { $0.contains(Self.lowMark) != state.isLow } ?? true
@@ -224,6 +232,13 @@ package struct HomeAssistantFeed: Sendable {
         }
         retire(states.keys.filter { !current.contains($0) }, at: snapshot.now)
         return messages + removals(except: current, at: snapshot.now)
+    }
+
+    /// Replaces a signal that may no longer be told. The time stays, because Home Assistant logs an error for one that is
+    /// null.
+    private func withheldSignal(after last: String?) -> JSONValue {
+        let seen = last.flatMap { try? JSONValue(parsing: Array($0.utf8)) }?["seen"]
+        return ["rssi": .null, "distance": .null, "beacon": .null, "seen": seen ?? .null]
     }
 
     /// In the payload of a low battery.
@@ -325,12 +340,15 @@ extension BatteryState {
 
 extension StatusSnapshot.TrackerStatus {
     fileprivate var presenceState: JSONValue {
+        let monitoring = JSONValue.string(HomeAssistantFeed.modeName(monitoring))
+        // Null is "unknown" for Home Assistant.
+        guard tellsPresence else { return ["state": .null, "in_zones": [], "regions": [], "monitoring": monitoring] }
         let inside = regions.filter(\.isInside)
         return [
             "state": inside.isEmpty ? "not_home" : "home",
             "in_zones": inside.isEmpty ? [] : ["zone.home"],
             "regions": .array(inside.prefix(50).map { .string($0.name.asEntityName) }),
-            "monitoring": .string(HomeAssistantFeed.modeName(monitoring)),
+            "monitoring": monitoring,
         ]
     }
 }

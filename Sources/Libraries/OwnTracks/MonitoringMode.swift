@@ -14,7 +14,8 @@ package enum MonitoringMode: Int, Hashable, Sendable, CaseIterable {
         switch event {
         case .location(.manual): true
         case .location(.periodic), .location(.requested): self == .significant || self == .move
-        case .transition, .location(.beacon), .location(.circle), .regionState, .ranging, .readings: self != .quiet
+        case .transition, .location(.beacon), .location(.circle), .regionState, .entityStates, .ranging, .readings:
+            self != .quiet
         }
     }
 }
@@ -27,6 +28,8 @@ package enum PublishedEvent: Hashable, Sendable {
     case location(Location.Trigger)
     /// The retained state of a region.
     case regionState
+    /// What the entities of Home Assistant show of a tracker: presence, signals and batteries.
+    case entityStates
     case ranging
     /// The readings for the rooms service.
     case readings

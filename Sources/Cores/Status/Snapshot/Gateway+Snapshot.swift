@@ -2,7 +2,6 @@ package import Base
 package import Beacon
 import Configuration
 package import Gateway
-package import JSON
 import OwnTracks
 package import Presence
 import Regions
@@ -50,7 +49,8 @@ extension Gateway {
             return StatusSnapshot.TrackerStatus(
                 tid: tracker.configuration.trackerID, topic: tracker.topics.base,
                 device: tracker.configuration.deviceID, monitoring: tracker.monitoring.rawValue,
-                name: tracker.configuration.name, regions: regions)
+                tellsPresence: mayPublish(.entityStates, of: position, at: now), name: tracker.configuration.name,
+                regions: regions)
         }
     }
 
@@ -75,7 +75,7 @@ extension Gateway {
     }
 
     /// Why the regions of this name or `rid` are occupied or not, with the state of each beacon.
-    package func explanation(ofRegion name: String, at now: MonotonicInstant) -> [JSONValue] {
+    package func explanation(ofRegion name: String, at now: MonotonicInstant) -> [ExplainedRegion] {
         trackers.enumerated().flatMap { position, tracker in
             // A person types a name, so names that look the same are equal. A `rid` is compared by its bytes.
             tracker.regions.regions.filter {
@@ -84,12 +84,10 @@ extension Gateway {
                 let key = RegionKey(tracker: position, rid: region.rid)
                 // A sender that invents beacons under a wildcard region makes the list long.
                 let beacons = explain(key, at: now).sorted { ($0.isNear ? 1 : 0) > ($1.isNear ? 1 : 0) }
-                return [
-                    "tid": .string(tracker.configuration.trackerID), "rid": .string(region.rid),
-                    "name": .string(region.displayName), "inside": .bool(tracker.occupancy[region.rid] != nil),
-                    "explanation": .string(reason(for: key, of: region, at: now)),
-                    "beacons": .array(beacons.prefix(50).map { RegionExplanation.json($0, at: now) }),
-                ]
+                return ExplainedRegion(
+                    trackerID: tracker.configuration.trackerID, rid: region.rid, name: region.displayName,
+                    isInside: tracker.occupancy[region.rid] != nil,
+                    explanation: reason(for: key, of: region, at: now), beacons: Array(beacons.prefix(50)))
             }
         }
     }

@@ -15,18 +15,21 @@ extension StatusSnapshot {
         package var device: String
         /// OwnTracks' `monitoring`, −1 … 2; −1 sends no events.
         package var monitoring: Int
+        /// Whether the gateway may publish what it knows of the tracker (`Gateway.mayPublish`).
+        package var tellsPresence: Bool
         /// The name for people; nil if none is set.
         package var name: String?
         package var regions: [RegionStatus]
 
         package init(
-            tid: String, topic: String, device: String, monitoring: Int = 1, name: String? = nil,
-            regions: [RegionStatus] = []
+            tid: String, topic: String, device: String, monitoring: Int = 1, tellsPresence: Bool = true,
+            name: String? = nil, regions: [RegionStatus] = []
         ) {
             self.tid = tid
             self.topic = topic
             self.device = device
             self.monitoring = monitoring
+            self.tellsPresence = tellsPresence
             self.name = name
             self.regions = regions
         }
