@@ -1,6 +1,11 @@
-// What a broker or an HTTP server sends: the packets before libmosquitto reads them, and the answers to posts and questions.
+// What a broker or an HTTP server sends: the packets before libmosquitto reads them, the answers to posts and questions, and
+// what the commands make of them.
+import Base
+import Health
 import JSON
 import OwnTracks
+import SiteProtocol
+import Status
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -15,8 +20,31 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if let json = try? JSONValue(parsing: input) {
         let commands = Command.all(inAnswer: json)
         require(commands.count <= max(1, json.array?.count ?? 0))
+        shown(json)
     }
+    if let tag = PublishedTag(input) {
+        require((0...100).contains(tag.percent))
+        let shown = SiteTag(id: "t", state: tag.json)
+        _ = (shown.sentences(now: 1_800_000_000), shown.age(now: 0), shown.place)
+    }
+    if let card = ServiceCard(input) { require(ServiceCard(card.payload) == card, "a card reads differently") }
+    _ = (PublishedRoom(input), HealthMessage(input), try? FeedDecoder.card(input))
     return 0
+}
+
+/// The answers of a service, which may be any program at that address.
+private func shown(_ json: JSONValue) {
+    let snapshot = StatusSnapshot(reading: json)
+    require(StatusText(snapshot).text.utf8.count > 0)
+    let again = StatusSnapshot(reading: snapshot.json)
+    require(StatusText(again).text == StatusText(snapshot).text, "what is shown reads differently")
+    var measurement = ServiceMeasurement(at: .zero)
+    measurement.add(snapshot, at: .zero)
+    measurement.add(again, at: MonotonicInstant(nanoseconds: 1))
+    _ = (measurement.report.text, measurement.reportsPerSecond.map { Int64(saturating: $0) })
+    for region in (json.array ?? [json]).compactMap({ ExplainedRegion(reading: $0, at: .zero) }) {
+        _ = ExplanationText.text(region, at: .zero)
+    }
 }
 
 /// What libmosquitto may read of a broker's bytes, what was cut, and whether the connection must end.

@@ -1,6 +1,7 @@
 import Base
 import JSON
 import KernelScanning
+import Status
 import TestSupport
 import Testing
 
@@ -15,8 +16,8 @@ private func at(_ seconds: Double) -> MonotonicInstant {
     private static func status(
         uptime: Int64, reports: Int64, resets: Int64 = 0, processor: Double = 1, memory: Int64 = 20 << 20,
         listening: Bool = true, heardAgo: Double = 0.1
-    ) -> JSONValue {
-        [
+    ) -> StatusSnapshot {
+        StatusSnapshot(reading: [
             "version": "1.2.3", "uptime": .integer(uptime), "beaconCount": 2,
             "scanner": [
                 "name": "mgmt",
@@ -30,15 +31,21 @@ private func at(_ seconds: Double) -> MonotonicInstant {
                 ],
             ],
             "beacons": [
-                ["uuid": "FDA50693-A4E2-4FB1-AFCF-C6EB07647825", "rssi": -60, "interval": .number(0.52)],
-                ["uuid": "FDA50693-A4E2-4FB1-AFCF-C6EB07647825", "rssi": .null, "interval": .null],
+                [
+                    "uuid": "FDA50693-A4E2-4FB1-AFCF-C6EB07647825", "major": 1, "minor": 2, "heardAgo": 1, "rssi": -60,
+                    "interval": .number(0.52),
+                ],
+                [
+                    "uuid": "FDA50693-A4E2-4FB1-AFCF-C6EB07647825", "major": 1, "minor": 3, "heardAgo": 1,
+                    "rssi": .null, "interval": .null,
+                ],
             ],
             "process": [
                 "processorSeconds": .number(processor), "residentBytes": .integer(memory),
                 "startSeconds": .number(0.35),
             ],
             "counters": ["sightings": .integer(reports / 2)], "store": ["writes": 10],
-        ]
+        ])
     }
 
     private static func report(_ measurement: ServiceMeasurement) throws -> JSONValue {
@@ -99,7 +106,8 @@ private func at(_ seconds: Double) -> MonotonicInstant {
 
     @Test func `A recording is not named by its file`() throws {
         var measurement = ServiceMeasurement(at: at(0))
-        measurement.add(["scanner": ["name": "capture", "adapters": [["name": "jane.btsnoop"]]]], at: at(0))
+        let status: JSONValue = ["scanner": ["name": "capture", "adapters": [["name": "jane.btsnoop"]]]]
+        measurement.add(StatusSnapshot(reading: status), at: at(0))
         #expect(try Self.report(measurement)["adapters"]?.array?.first?["name"] == "recording")
         #expect(!measurement.report.text.contains("jane"))
     }
@@ -109,7 +117,7 @@ private func at(_ seconds: Double) -> MonotonicInstant {
             as [JSONValue?])
     func `Whatever the service says, every field is filled or says why it is not`(status: JSONValue?) throws {
         var measurement = ServiceMeasurement(at: at(0))
-        measurement.add(status, at: at(0))
+        measurement.add(status.map(StatusSnapshot.init(reading:)), at: at(0))
         checkFields(try Self.report(measurement), "service")
     }
 }

@@ -1,5 +1,11 @@
+import Base
+import Gateway
+import Health
+import HostSupport
 import JSON
 import Messaging
+import Status
+import StatusPageSupport
 import Testing
 
 @testable import Configuration
@@ -25,7 +31,85 @@ import Testing
             TRACKER  REGION   STATE   SINCE      BEACON  RSSI     DISTANCE  HEARD      LEAVES IN  BATTERY
             K1       Kitchen  inside  1 min 1 s          -60 dBm            2.0 s ago             9 % low
             """
-        #expect(StatusText(status).text.contains(table))
+        #expect(StatusText(StatusSnapshot(reading: status)).text.contains(table))
+    }
+
+    @Test func `What is shown is what the service knows, whoever reads it`() throws {
+        let snapshot = FakeHome(host: PollLoop()).statusSnapshot()
+        let read = StatusSnapshot(reading: try JSONValue(parsing: snapshot.json.bytes))
+        let unread: Set = ["counters", "localTime", "malformed", "overflow", "transitions"]
+        let members = try #require(snapshot.json.object)
+        for (member, value) in members where !unread.contains(member) {
+            #expect(read.json[member] == value, "\(member)")
+        }
+        #expect(read.counters.sightings == snapshot.counters.sightings)
+        let text = StatusText(read).text
+        for tracker in snapshot.trackers { for region in tracker.regions { #expect(text.contains(region.name)) } }
+    }
+
+    /// Each number and text of an answer in turn, replaced by a value that no service writes.
+    private static func damaged(_ value: JSONValue, by strange: JSONValue) -> [JSONValue] {
+        switch value {
+        case .object(let members):
+            members.flatMap { name, member in
+                damaged(member, by: strange).map { value in
+                    .object(members.merging([name: value]) { $1 })
+                }
+            }
+        case .array(let elements):
+            elements.prefix(2).indices.flatMap { position in
+                damaged(elements[position], by: strange).map { value in
+                    var changed = elements
+                    changed[position] = value
+                    return .array(changed)
+                }
+            }
+        default: [strange]
+        }
+    }
+
+    @Test(
+        arguments: [
+            .number(1e300), .number(-1e300), .integer(.max), .integer(.min), .number(0.5), .null, "text", [], [:], true,
+            "1e300",
+        ] as [JSONValue])
+    func `Whatever stands in place of a value, a text is made of the answer`(strange: JSONValue) throws {
+        let home = FakeHome(host: PollLoop())
+        let answers = Self.damaged(home.statusSnapshot().json, by: strange)
+        #expect(answers.count > 100)
+        for answer in answers {
+            let snapshot = StatusSnapshot(reading: answer)
+            #expect(StatusText(snapshot).text.hasPrefix("ibeacon-gateway "))
+            var measurement = ServiceMeasurement(at: .zero)
+            measurement.add(snapshot, at: .zero)
+            measurement.add(snapshot, at: MonotonicInstant(nanoseconds: 1))
+            _ = (measurement.report.text, measurement.reportsPerSecond.map { Int64(saturating: $0) })
+        }
+        for region in ExplainedRegions.samples.flatMap({ Self.damaged($0, by: strange) }) {
+            guard let read = ExplainedRegion(reading: region, at: .zero) else { continue }
+            _ = ExplanationText.text(read, at: .zero)
+        }
+    }
+
+    @Test func `A share beyond all shares is not shown, and the rest of the answer is`() {
+        let status: JSONValue = [
+            "scanner": ["name": "mgmt", "adapters": [["name": "hci0", "duty": .number(1e300), "lost": 3]]]
+        ]
+        let text = StatusText(StatusSnapshot(reading: status)).text
+        #expect(text.contains("3 lost, 0 restarts, heard never"), "\(text)")
+    }
+
+    @Test func `An explanation is shown as the service gave it`() throws {
+        let region = try #require(ExplainedRegions.samples.first)
+        let read = try #require(ExplainedRegion(reading: region, at: .zero))
+        #expect(read.json(at: .zero) == region)
+        let table = """
+            Keys (k), tracker K1: inside
+            It is near.
+            BEACON                                    NEAR  ADAPTER  LISTENS  SILENCE  INTERVAL  ARRIVES  LONGEST GAP  LEVEL    GIVEN UP AFTER  LEAVES IN
+            CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7  yes   hci0     yes      0.4 s    0.5 s     93 %     1.2 s        -60 dBm  7 s             6.5 s
+            """
+        #expect(ExplanationText.text(read, at: .zero) == table)
     }
 
     @Test func `A refused login names the user and the client id that were tried`() {
@@ -38,4 +122,25 @@ import Testing
         #expect(named.text.hasSuffix("; tried as 'jane', client id 'janehall-doctor'"))
         #expect(!DoctorChecks.failure(.silent, clientID: "janehall-doctor", broker).text.contains("client id"))
     }
+}
+
+private enum ExplainedRegions {
+    static let samples: [JSONValue] = [
+        [
+            "tid": "K1", "rid": "k", "name": "Keys", "inside": true, "explanation": "It is near.",
+            "beacons": [
+                [
+                    "beacon": "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7", "near": true, "leavesIn": .number(6.5),
+                    "together": ["silence": .number(0.4), "shareHeard": .number(0.75), "leaveTimeout": 7],
+                    "receivers": [
+                        [
+                            "adapter": "hci0", "listening": true, "silence": .number(0.4), "interval": .number(0.5),
+                            "rhythmKnown": true, "shareHeard": .number(0.93), "longestGap": .number(1.2),
+                            "level": -60, "moving": false, "leaveTimeout": 7, "leaveRule": "rhythm",
+                        ]
+                    ],
+                ]
+            ],
+        ]
+    ]
 }

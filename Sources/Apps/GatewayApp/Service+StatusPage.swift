@@ -129,7 +129,8 @@ private final class ServiceStatusSource: StatusSource {
     func statusSnapshot() -> StatusSnapshot { service.snapshot(at: service.host.now) }
 
     func explanation(ofRegion name: String) -> [JSONValue] {
-        service.app.core.explanation(ofRegion: name, at: service.host.now)
+        let now = service.host.now
+        return service.app.core.explanation(ofRegion: name, at: now).map { $0.json(at: now) }
     }
 
     func region(ofTracker position: Int, rid: String) -> JSONValue? {

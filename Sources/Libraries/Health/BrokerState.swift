@@ -55,3 +55,23 @@ extension BrokerState {
         ]
     }
 }
+
+extension BrokerState {
+    /// Reads what `json(at:)` wrote; nil for what it did not write.
+    package init?(reading json: JSONValue, at now: MonotonicInstant) {
+        guard let phase = json["state"]?.string.flatMap(Phase.init(rawValue:)) else { return nil }
+        self.init(
+            name: json["name"]?.string ?? "", phase: phase, reason: json["reason"]?.string ?? "",
+            since: json["sinceAgo"]?.instant(before: now))
+        nextTry = json["retryIn"]?.instant(after: now)
+    }
+}
+
+extension QueueState {
+    package init(reading json: JSONValue) {
+        func number(_ member: String) -> Int { Int(clamping: json[member]?.asCount ?? 0) }
+        self.init(
+            pending: number("pending"), setAside: number("setAside"), dropped: json["dropped"]?.asCount ?? 0,
+            sent: json["sent"]?.asCount ?? 0)
+    }
+}

@@ -24,3 +24,13 @@ extension Finding {
         ["level": .string(level.rawValue), "subject": .string(subject), "text": .shown(text), "cure": .string(cure)]
     }
 }
+
+extension Finding {
+    /// Reads what `json` wrote; nil for what it did not write.
+    package init?(reading json: JSONValue) {
+        guard let level = json["level"]?.string.flatMap(Level.init(rawValue:)), let text = json["text"]?.string else {
+            return nil
+        }
+        self.init(level, json["subject"]?.string ?? "", text, cure: json["cure"]?.string ?? "")
+    }
+}

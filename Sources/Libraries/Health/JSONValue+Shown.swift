@@ -28,3 +28,26 @@ extension JSONValue {
         return .string(String(String.UnicodeScalarView(scalars.dropLast())) + "…")
     }
 }
+
+/// The same values as another program receives them. What cannot have been written by these functions is no value.
+extension JSONValue {
+    /// The longest age that is read, seconds: 31 years.
+    private static let longestAge: ClosedRange<Double> = 0...1e9
+
+    /// What `count` wrote.
+    package var asCount: UInt64? { whole(in: 0...Int64.max).map(UInt64.init) }
+
+    /// A share that `hundredths` wrote, 0 … 1.
+    package var asShare: Double? { number(in: 0...1) }
+
+    /// A duration in seconds.
+    package var asSeconds: Duration? { number(in: Self.longestAge).map { .seconds($0) } }
+
+    /// What `ago` wrote.
+    package func instant(before now: MonotonicInstant) -> MonotonicInstant? {
+        asSeconds.map { now.advanced(by: .zero - $0) }
+    }
+
+    /// A time that is still to come, in seconds from now.
+    package func instant(after now: MonotonicInstant) -> MonotonicInstant? { asSeconds.map { now.advanced(by: $0) } }
+}

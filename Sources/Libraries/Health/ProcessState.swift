@@ -26,3 +26,16 @@ extension ProcessState {
         ]
     }
 }
+
+extension ProcessState {
+    /// Reads what `json` wrote; nil for what it did not write.
+    package init?(reading json: JSONValue) {
+        guard let time = json["processorSeconds"]?.asSeconds, let bytes = json["residentBytes"]?.asCount else {
+            return nil
+        }
+        self.init(
+            processorTime: time, residentBytes: bytes,
+            openDescriptors: Int(clamping: json["openDescriptors"]?.asCount ?? 0))
+        startTime = json["startSeconds"]?.asSeconds
+    }
+}

@@ -27,6 +27,17 @@ package struct PresenceExplanation: Hashable, Sendable {
         package let leaveTimeout: Duration
         /// Which rule set it.
         package let rule: LeaveTimeoutRule
+
+        package init(
+            receiver: Receiver, isListening: Bool, silence: Duration, interval: Duration?, shareHeard: Float,
+            longestRecentGap: Duration, level: Float?, isMoving: Bool, isRhythmKnown: Bool, leaveTimeout: Duration,
+            rule: LeaveTimeoutRule
+        ) {
+            (self.receiver, self.isListening, self.silence) = (receiver, isListening, silence)
+            (self.interval, self.shareHeard, self.longestRecentGap) = (interval, shareHeard, longestRecentGap)
+            (self.level, self.isMoving, self.isRhythmKnown) = (level, isMoving, isRhythmKnown)
+            (self.leaveTimeout, self.rule) = (leaveTimeout, rule)
+        }
     }
 
     /// What the receivers know together.
@@ -37,6 +48,10 @@ package struct PresenceExplanation: Hashable, Sendable {
         package let shareHeard: Float
         /// Silence after which the receivers together give the beacon up.
         package let leaveTimeout: Duration
+
+        package init(silence: Duration, shareHeard: Float, leaveTimeout: Duration) {
+            (self.silence, self.shareHeard, self.leaveTimeout) = (silence, shareHeard, leaveTimeout)
+        }
     }
 
     package let beacon: BeaconID
@@ -48,6 +63,13 @@ package struct PresenceExplanation: Hashable, Sendable {
     package let joint: Joint?
     /// When the beacon leaves if it is not heard again; nil while it is not near, or while no receiver listens.
     package let expectedLeave: MonotonicInstant?
+
+    package init(
+        beacon: BeaconID, isNear: Bool, links: [Link], joint: Joint?, expectedLeave: MonotonicInstant?
+    ) {
+        (self.beacon, self.isNear, self.links) = (beacon, isNear, links)
+        (self.joint, self.expectedLeave) = (joint, expectedLeave)
+    }
 }
 
 extension PresenceEngine {

@@ -1,3 +1,4 @@
+import Base
 import System
 
 extension Arguments {
@@ -7,7 +8,7 @@ extension Arguments {
         guard let seconds = Double(text), seconds.isFinite, (0...1e9).contains(seconds) else {
             throw Failure(.usage, "--\(option) '\(text)' is not a number of seconds; write 0 or more, such as 120")
         }
-        return .nanoseconds(Int64(seconds * 1e9))
+        return .nanoseconds(Int64(saturating: seconds * 1e9))
     }
 
     /// The option's argument as a number above 0.

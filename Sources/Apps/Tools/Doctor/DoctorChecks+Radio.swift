@@ -55,7 +55,7 @@ extension DoctorChecks {
                 }
                 return DoctorFinding(.radio, "\(text): scanDuty has no effect", cure: noDutyCure)
             }
-            let text = "\(adapter.name) listens \(Int((share * 100).rounded())) % of the time"
+            let text = "\(adapter.name) listens \(Int64(saturating: share * 100)) % of the time"
             return DoctorFinding(.radio, wanted == nil ? text : text + ", as scanDuty says")
         }
         let text = "heard \(listener.reports) reports and \(listener.heard.count) iBeacons in \(decimal(duration)) s"

@@ -2,6 +2,7 @@ import Base
 import Glibc
 import JSON
 import Shell
+import Status
 import System
 
 /// `doctor --report FILE`: collects figures for a maintainer from the status of the running service, for some minutes.
@@ -61,7 +62,7 @@ enum DoctorReport {
         let end = begin.advanced(by: duration)
         var measurement = ServiceMeasurement(at: begin)
         while true {
-            let status = try? StatusClient(stateDirectory: settings.stateDirectory).ask("/status.json")
+            let status = try? StatusClient(stateDirectory: settings.stateDirectory).status()
             let now = Clocks.now()
             measurement.add(status, at: now)
             if isShown { show(measurement, begin.duration(to: now), of: duration) }
@@ -74,8 +75,8 @@ enum DoctorReport {
     }
 
     private static func show(_ measurement: ServiceMeasurement, _ passed: Duration, of duration: Duration) {
-        let left = max(0, Int((duration - passed).inSeconds.rounded()))
-        let rate = measurement.reportsPerSecond.map { ", \(Int($0.rounded())) reports/s" } ?? ""
+        let left = max(0, Int64(saturating: (duration - passed).inSeconds))
+        let rate = measurement.reportsPerSecond.map { ", \(Int64(saturating: $0)) reports/s" } ?? ""
         Terminal.showProgress("measuring: \(left / 60) min \(left % 60) s left\(rate)", onError: true)
     }
 

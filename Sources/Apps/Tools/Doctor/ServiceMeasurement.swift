@@ -1,5 +1,9 @@
 import Base
+import Beacon
+import Gateway
+import Health
 import JSON
+import Status
 
 /// Figures from the statuses of a running service over some minutes. Pure: statuses and the time are passed in.
 struct ServiceMeasurement {
@@ -40,7 +44,7 @@ struct ServiceMeasurement {
     private var end: MonotonicInstant
     private var statuses = 0
     private(set) var missed = 0
-    private var last: JSONValue?
+    private var last: StatusSnapshot?
     private var lastUptime: Double?
     private var serviceRestarts = 0
     private var adapters: [String: Adapter] = [:]
@@ -60,8 +64,8 @@ struct ServiceMeasurement {
         return adapters.values.reduce(0) { $0 + $1.reports.total } / seconds
     }
 
-    /// - Parameter status: `/status.json`; nil if the service did not answer.
-    mutating func add(_ status: JSONValue?, at now: MonotonicInstant) {
+    /// - Parameter status: nil if the service did not answer.
+    mutating func add(_ status: StatusSnapshot?, at now: MonotonicInstant) {
         guard let status else {
             missed += 1
             return
@@ -69,31 +73,30 @@ struct ServiceMeasurement {
         end = now
         statuses += 1
         last = status
-        let uptime = status["uptime"]?.asNumber
-        if let uptime, let lastUptime, uptime < lastUptime { serviceRestarts += 1 }
+        let uptime = status.startedAt.duration(to: status.now).inSeconds
+        if let lastUptime, uptime < lastUptime { serviceRestarts += 1 }
         lastUptime = uptime
-        for adapter in status["scanner"]?["adapters"]?.array ?? [] { add(adapter) }
-        totals.processor.add(status["process"]?["processorSeconds"]?.asNumber)
-        totals.sightings.add(status["counters"]?["sightings"]?.asNumber)
-        totals.writes.add(status["store"]?["writes"]?.asNumber)
-        if let memory = status["process"]?["residentBytes"]?.asNumber { mostMemory = max(mostMemory ?? 0, memory) }
-        if let count = status["beaconCount"]?.asNumber { beaconCounts.append(count) }
+        for adapter in status.scanner.adapters { add(adapter, at: status.now) }
+        totals.processor.add(status.process?.processorTime.inSeconds)
+        totals.sightings.add(Double(status.counters.sightings))
+        totals.writes.add(Double(status.store.writes))
+        if let process = status.process { mostMemory = max(mostMemory ?? 0, Double(process.residentBytes)) }
+        beaconCounts.append(Double(status.beacons.count + status.unlistedBeacons))
     }
 
-    private mutating func add(_ status: JSONValue) {
-        guard let name = status["name"]?.string else { return }
-        var adapter = adapters[name] ?? Adapter()
-        adapter.duty = status["duty"]?.asNumber
-        adapter.reports.add(status["reports"]?.asNumber)
-        adapter.malformed.add(status["malformed"]?.asNumber)
-        adapter.lost.add(status["lost"]?.asNumber)
-        adapter.restarts.add(status["restarts"]?.asNumber)
-        adapter.resets.add(status["resets"]?.asNumber)
-        if status["listening"] == .bool(true) { adapter.listened += 1 }
-        if let silence = status["heardAgo"]?.asNumber {
+    private mutating func add(_ status: StatusSnapshot.Adapter, at now: MonotonicInstant) {
+        var adapter = adapters[status.name] ?? Adapter()
+        adapter.duty = status.duty
+        adapter.reports.add(Double(status.reports))
+        adapter.malformed.add(Double(status.malformed))
+        adapter.lost.add(Double(status.lost))
+        adapter.restarts.add(Double(status.restarts))
+        adapter.resets.add(Double(status.resets))
+        if status.isListening { adapter.listened += 1 }
+        if let silence = status.lastHeard?.duration(to: now).inSeconds {
             adapter.longestSilence = max(adapter.longestSilence ?? 0, silence)
         }
-        adapters[name] = adapter
+        adapters[status.name] = adapter
     }
 
     // MARK: The report
@@ -111,16 +114,16 @@ struct ServiceMeasurement {
         }
         let process = "the service cannot read its /proc"
         return .section([
-            ("version", .text(last["version"]?.string, otherwise: "the status does not say")),
+            ("version", .text(last.version, otherwise: "the status does not say")),
             ("measuredSeconds", .number(seconds, otherwise: short)),
             ("statuses", .known(.integer(Int64(statuses)))), ("statusesMissed", .known(.integer(Int64(missed)))),
             ("uptimeSeconds", .number(lastUptime, otherwise: "the status does not say")),
             ("restartsOfTheService", .known(.integer(Int64(serviceRestarts)))),
-            ("startSeconds", .number(last["process"]?["startSeconds"]?.asNumber, otherwise: process)),
-            ("processorShare", last["process"] == .null ? .unknown(process) : rate(totals.processor)),
+            ("startSeconds", .number(last.process?.startTime?.inSeconds, otherwise: process)),
+            ("processorShare", last.process == nil ? .unknown(process) : rate(totals.processor)),
             ("memoryMiB", .number(mostMemory.map { $0 / 1_048_576 }, otherwise: process)),
             ("diskWritesPerSecond", rate(totals.writes)),
-            ("scanner", .text(last["scanner"]?["name"]?.string, otherwise: "no scanner is in use")),
+            ("scanner", .text(last.scanner.name, otherwise: "no scanner is in use")),
             ("iBeaconsPerSecond", rate(totals.sightings)),
             ("beaconsNear", beacons),
             ("intervals", intervals(last)),
@@ -164,14 +167,14 @@ struct ServiceMeasurement {
     }
 
     /// The intervals and levels of the strongest beacons, without their identities.
-    private func intervals(_ status: JSONValue) -> MachineReport {
-        let beacons = (status["beacons"]?.array ?? []).filter { $0["interval"]?.asNumber != nil }.prefix(20)
+    private func intervals(_ status: StatusSnapshot) -> MachineReport {
+        let beacons = status.beacons.filter { $0.interval != nil }.prefix(20)
         guard !beacons.isEmpty else { return .unknown("no beacon was heard for long enough") }
         return .list(
             beacons.map { beacon in
                 .known([
-                    "seconds": .plain(beacon["interval"]?.asNumber ?? 0),
-                    "dBm": beacon["rssi"]?.asInteger.map { .integer($0) } ?? "not known",
+                    "seconds": .plain(beacon.interval?.inSeconds ?? 0),
+                    "dBm": beacon.rssi.map { .integer(Int64($0.dBm)) } ?? "not known",
                 ])
             })
     }

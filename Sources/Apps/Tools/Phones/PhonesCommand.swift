@@ -6,6 +6,7 @@ import Identities
 import JSON
 import OwnTracks
 import Shell
+import Status
 import System
 
 /// `phones`: the keys of phones and watches, by which the gateway recognises them under every address.
@@ -84,7 +85,9 @@ enum PhonesCommand {
         guard !known.isEmpty else {
             return Terminal.print(Terminal.table(["PHONE", "UUID"], phones.map { [$0.name, "\($0.key.uuid)"] }))
         }
-        Terminal.print(StatusText.phoneTable(rows))
+        let now = Clocks.now()
+        Terminal.print(
+            StatusText.phoneTable(rows.compactMap { StatusSnapshot.PhoneStatus(reading: $0, at: now) }, at: now))
     }
 
     /// What the running service knows of the phones, by their UUIDs; nothing if it does not run.

@@ -45,7 +45,7 @@ enum RoomsLearnCommand {
     }
 
     private static func bar(done: Double) -> String {
-        let filled = Int((done * 30).rounded())
+        let filled = Int(clamping: Int64(saturating: done * 30))
         return "[" + String(repeating: "#", count: filled) + String(repeating: " ", count: 30 - filled) + "]"
     }
 }

@@ -4,8 +4,10 @@ import SiteProtocol
 /// A gateway as the retained messages of a site show it.
 struct SiteGateway {
     let id: String
-    /// The gateway's card; nil for an ESPresense node.
-    var card: JSONValue?
+    /// The gateway's card; nil for an ESPresense node, and for one that cannot be read.
+    private(set) var card: GatewayCard?
+    /// The members of the card, as published.
+    private var cardJSON: JSONValue?
     /// The active service's message about the gateway; nil if there is no active service or no message yet.
     var health: JSONValue?
     /// `online` or `offline`, from the broker.
@@ -16,9 +18,11 @@ struct SiteGateway {
 
     init(id: String) { self.id = id }
 
+    mutating func setCard(_ json: JSONValue) { (cardJSON, card) = (json, try? FeedDecoder.card(json.bytes)) }
+
     private var report: HealthMessage? { health.map(HealthMessage.init) }
 
-    var room: String? { report?.room ?? card?["room"]?.string }
+    var room: String? { report?.room ?? card?.room }
     var roomID: String? { room.map(RoomName.id) }
 
     /// Whether the active service has published nothing about the gateway: it was not heard often enough yet.
@@ -45,7 +49,7 @@ struct SiteGateway {
     }
 
     var json: JSONValue {
-        var members = card?.object ?? [:]
+        var members = cardJSON?.object ?? [:]
         members["availability"] = availability.map(JSONValue.string) ?? .null
         members["health"] = health ?? .null
         return .object(members)

@@ -17,9 +17,9 @@ struct SiteStatus {
 
     let site: String
     private var tags: [SiteTag] = []
-    private var rooms: [(id: String, state: JSONValue)] = []
+    private var rooms: [(id: String, state: JSONValue, room: PublishedRoom?)] = []
     private(set) var gateways: [SiteGateway] = []
-    private var services: [(id: String, card: JSONValue)] = []
+    private var services: [(id: String, state: JSONValue, card: ServiceCard?)] = []
     /// Gateways that are online and have no card of this site.
     private var strangers: [String] = []
     /// Gateways that share the keys of phones.
@@ -47,9 +47,9 @@ struct SiteStatus {
             guard let json = try? JSONValue(parsing: payload) else { continue }
             switch RoomTopic(topic) {
             case .tag(_, let id): tags.append(SiteTag(id: id, state: json))
-            case .room(_, let id): rooms.append((id, json))
-            case .service(_, let id): services.append((id, json))
-            case .card(_, let id): found[id, default: SiteGateway(id: id)].card = json
+            case .room(_, let id): rooms.append((id, json, PublishedRoom(payload)))
+            case .service(_, let id): services.append((id, json, ServiceCard(payload)))
+            case .card(_, let id): found[id, default: SiteGateway(id: id)].setCard(json)
             case .health(_, let id): found[id, default: SiteGateway(id: id)].health = json
             case .phones(_, let id): sharers.insert(id)
             default: break
@@ -83,11 +83,11 @@ struct SiteStatus {
     mutating func setReasons(_ sentences: [String], ofTag id: String) { reasons[id] = sentences }
 
     /// Whether the card of a service says that it is active.
-    var hasActiveService: Bool { services.contains { $0.card["active"]?.asBool == true } }
+    var hasActiveService: Bool { services.contains { $0.card?.isActive == true } }
 
     /// The cards that say that their service is active, by the service's name.
     var activeServices: [String: JSONValue] {
-        Dictionary(services.filter { $0.card["active"]?.asBool == true }.map { ($0.id, $0.card) }) { first, _ in first }
+        Dictionary(services.filter { $0.card?.isActive == true }.map { ($0.id, $0.state) }) { first, _ in first }
     }
 
     func needActiveService() throws(Failure) {
@@ -99,9 +99,9 @@ struct SiteStatus {
 
     /// The id of the room with this id or name.
     func room(_ name: String) throws(Failure) -> String {
-        if let room = rooms.first(where: { $0.id == name || $0.state["name"]?.string == name }) { return room.id }
+        if let room = rooms.first(where: { $0.id == name || $0.room?.name == name }) { return room.id }
         if let room = rooms.first(where: { $0.id == RoomName.id(of: name) }) { return room.id }
-        let known = rooms.map { $0.state["name"]?.string ?? $0.id }
+        let known = rooms.map { $0.room?.name ?? $0.id }
         throw Failure(.badData, "site '\(site)' has no room '\(name)'\(hint(for: name, among: known))")
     }
 
@@ -127,7 +127,7 @@ struct SiteStatus {
 
     var json: JSONValue {
         let byRoom = Dictionary(grouping: gateways, by: \.roomID)
-        let roomsWithGateways = rooms.map { id, state in
+        let roomsWithGateways = rooms.map { id, state, _ in
             var members = state.object ?? [:]
             members["gateways"] = .array((byRoom[id] ?? []).map { .string($0.id) })
             return (id, JSONValue.object(members))
@@ -139,7 +139,7 @@ struct SiteStatus {
         }
         return .object([
             "tags": Self.object(tagsWithReasons), "rooms": Self.object(roomsWithGateways),
-            "services": Self.object(services.map { ($0.id, $0.card) }), "gateways": gatewaysJSON,
+            "services": Self.object(services.map { ($0.id, $0.state) }), "gateways": gatewaysJSON,
             "outside": .array(strangers.map(JSONValue.string)),
         ])
     }
@@ -176,8 +176,8 @@ struct SiteStatus {
                 ["GATEWAY", "ROOM", "STATE", "SCANNER", "VERSION"],
                 gateways.map {
                     [
-                        $0.id, $0.room ?? "", $0.state, $0.card?["scanner"]?.string ?? "",
-                        $0.card?["version"]?.string ?? "",
+                        $0.id, $0.room ?? "", $0.state, $0.card?.scanner ?? "",
+                        $0.card?.version ?? "",
                     ]
                 })
         let advice = self.advice
@@ -207,14 +207,14 @@ struct SiteStatus {
             guard let card = gateway.card, gateway.availability == "online", !sharers.contains(gateway.id) else {
                 return nil
             }
-            return gateway.id + (card["version"]?.string.map { " (\($0))" } ?? "")
+            return gateway.id + (card.version.map { " (\($0))" } ?? "")
         }
     }
 
     /// Facts that may be intended: gateways that are not part of this site or do not know its phones, and rooms without a gateway.
     var remarks: [String] {
         let inhabited = Set(gateways.map(\.roomID))
-        let empty = rooms.filter { !inhabited.contains($0.id) }.map { $0.state["name"]?.string ?? $0.id }
+        let empty = rooms.filter { !inhabited.contains($0.id) }.map { $0.room?.name ?? $0.id }
         let withoutPhones = gatewaysWithoutPhones
         return strangers.map {
             "\($0) is online and does not take part in this site: it has rooms: null, another site, a broker that does not "
@@ -242,7 +242,7 @@ struct SiteStatus {
 
     /// The services that do not know the site's list of tags, or have not its key, with advice; nil if there is none.
     var adoptionAdvice: (text: String, cure: String)? {
-        let names = services.filter { $0.card["adopt"]?.asBool == true }.map(\.id)
+        let names = services.filter { $0.card?.asksToAdopt == true }.map(\.id)
         guard !names.isEmpty else { return nil }
         return (
             "\(names.joined(separator: ", ")) has no stored list of tags, or not the key of the site, and does not replace the "
@@ -258,8 +258,8 @@ struct SiteStatus {
 
     private var summary: String {
         if let closure { return "\(closure.text)\n\(closure.cure)" }
-        let active = services.filter { $0.card["active"]?.asBool == true }.map(\.id)
-        let standby = services.filter { $0.card["active"]?.asBool != true }.map(\.id)
+        let active = services.filter { $0.card?.isActive == true }.map(\.id)
+        let standby = services.filter { $0.card?.isActive != true }.map(\.id)
         guard !active.isEmpty else {
             return "site '\(site)': no rooms service is active; start one with: "
                 + "sudo systemctl enable --now ibeacon-gateway-rooms"

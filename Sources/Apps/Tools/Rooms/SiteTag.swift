@@ -15,7 +15,7 @@ struct SiteTag {
         published = PublishedTag(state.bytes)
     }
 
-    var name: String { state["name"]?.string ?? id }
+    var name: String { published.flatMap { $0.name.isEmpty ? nil : $0.name } ?? id }
 
     var json: JSONValue {
         var members = state.object ?? [:]
@@ -23,7 +23,7 @@ struct SiteTag {
         return .object(members)
     }
 
-    var isHome: Bool { state["home"]?.asBool == true }
+    var isHome: Bool { published?.isHome == true }
 
     /// The room, or where the tag is instead.
     var place: String {

@@ -104,10 +104,10 @@ struct ScanTable {
     /// The table as text.
     func text(at now: MonotonicInstant) -> String {
         let lines = sorted.map { subject, row -> [String] in
-            let strength = row.rssi.map { "\(Int($0.rounded()))" } ?? ""
+            let strength = row.rssi.map { "\(Int64(saturating: $0))" } ?? ""
             let distance = metres(row).map { $0 + " m" } ?? ""
-            let interval = interval(row).map { "\(Int($0 * 1000)) ms" } ?? ""
-            let age = "\(Int(row.lastHeard.duration(to: now).inSeconds)) s"
+            let interval = interval(row).map { "\(Int64(saturating: $0 * 1000)) ms" } ?? ""
+            let age = "\(Int64(saturating: row.lastHeard.duration(to: now).inSeconds)) s"
             let names = names(subject, row).joined(separator: ", ")
             let battery = row.telemetry.map { "\($0.battery)" } ?? ""
             return [title(subject, row), strength, distance, interval, "\(row.reports)", age, battery, names]
@@ -135,7 +135,7 @@ struct ScanTable {
                 if let identity = address.identity { members["identity"] = .string(identity.text) }
                 if !row.name.isEmpty { members["name"] = .string(row.name) }
             }
-            if let rssi = row.rssi { members["rssi"] = .integer(Int64(rssi.rounded())) }
+            if let rssi = row.rssi { members["rssi"] = .integer(Int64(saturating: rssi)) }
             if let power = row.measuredPower { members["measuredPower"] = .integer(Int64(power.dBm)) }
             if let telemetry = row.telemetry {
                 members["battery"] = .integer(Int64(telemetry.battery.percent))
@@ -144,7 +144,7 @@ struct ScanTable {
                     members["temperature"] = .plain((Double(temperature) * 10).rounded() / 10)
                 }
             }
-            if let interval = interval(row) { members["interval_ms"] = .integer(Int64(interval * 1000)) }
+            if let interval = interval(row) { members["interval_ms"] = .integer(Int64(saturating: interval * 1000)) }
             if let centimetres = centimetres(row) { members["distance_cm"] = .integer(centimetres) }
             return JSONValue.object(members).text
         }
@@ -174,10 +174,11 @@ struct ScanTable {
     }
 
     private func centimetres(_ row: Row) -> Int64? {
-        guard let power = row.measuredPower, let dBm = row.rssi, let rssi = RSSI(reported: Int8(dBm.rounded())),
+        guard let power = row.measuredPower, let dBm = row.rssi,
+            let rssi = RSSI(reported: Int8(clamping: Int64(saturating: dBm))),
             let metres = distance(rssi: rssi, measuredPower: power), metres < 10_000
         else { return nil }
-        return Int64((metres * 100).rounded())
+        return Int64(saturating: metres * 100)
     }
 
     private func metres(_ row: Row) -> String? {

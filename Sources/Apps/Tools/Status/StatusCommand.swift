@@ -2,6 +2,7 @@ import Base
 import Configuration
 import JSON
 import Shell
+import Status
 import System
 
 /// `status`: the state of the running service.
@@ -34,7 +35,7 @@ enum StatusCommand {
         if arguments.has("json") {
             Terminal.print(json: status.text)
         } else {
-            Terminal.print(StatusText(status).text)
+            Terminal.print(StatusText(StatusSnapshot(reading: status)).text)
         }
         return .ok
     }
@@ -63,8 +64,7 @@ enum StatusCommand {
     private static func explain(_ region: String, _ client: StatusClient, _ isJSON: Bool) throws -> ExitCode {
         let answer = try client.ask("/explain.json?region=\(StatusClient.encoded(region))")
         if let regions = answer.array, regions.isEmpty {
-            let trackers = try client.ask("/status.json")["trackers"]?.array ?? []
-            let names = trackers.flatMap { $0["regions"]?.array ?? [] }.compactMap { $0["name"]?.string }
+            let names = try client.status().trackers.flatMap { $0.regions.map(\.name) }
             let hint =
                 suggestion(for: region, among: names).map { "; did you mean '\($0)'?" }
                 ?? "; 'ibeacon-gateway regions list' shows them"
@@ -73,7 +73,8 @@ enum StatusCommand {
         if isJSON {
             Terminal.print(json: answer.text)
         } else {
-            Terminal.print((answer.array ?? []).map(ExplanationText.text).joined(separator: "\n\n"))
+            let regions = (answer.array ?? []).compactMap { ExplainedRegion(reading: $0, at: .zero) }
+            Terminal.print(regions.map { ExplanationText.text($0, at: .zero) }.joined(separator: "\n\n"))
         }
         return .ok
     }

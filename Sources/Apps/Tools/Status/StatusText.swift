@@ -1,199 +1,175 @@
+import Base
+import Beacon
+import Gateway
+import Health
 import JSON
 import OwnTracks
+import Presence
+import Status
 
-/// `/status.json` as text.
+/// `/status.json` as text. Any program may have answered, so the text is made of a snapshot that was read.
 struct StatusText {
-    private let status: JSONValue
+    private let status: StatusSnapshot
 
-    init(_ status: JSONValue) { self.status = status }
+    init(_ status: StatusSnapshot) { self.status = status }
 
     var text: String {
         let head =
-            "ibeacon-gateway \(string(status["version"])) on \(string(status["device"])), "
-            + "running for \(Self.span(status["uptime"]))"
+            "ibeacon-gateway \(Terminal.printable(status.version)) on \(Terminal.printable(status.device)), "
+            + "running for \(Self.span(status.startedAt.duration(to: status.now)))"
         var blocks = [head, Terminal.table(["PART", "STATE", "MORE"], parts)]
         blocks.append(regions.isEmpty ? "no beacon regions yet" : regionTable)
-        if !phones.isEmpty { blocks.append(Self.phoneTable(phones)) }
-        let trouble = (status["findings"]?.array ?? []).filter { $0["level"]?.string != "ok" }.map { finding in
-            let cure = string(finding["cure"])
-            return "\(string(finding["level"])): \(string(finding["text"]))" + (cure.isEmpty ? "" : "\n    -> \(cure)")
+        if !status.phones.isEmpty { blocks.append(Self.phoneTable(status.phones, at: status.now)) }
+        let trouble = status.findings.filter { $0.level != .ok }.map { finding in
+            "\(finding.level.rawValue): \(Terminal.printable(finding.text))"
+                + (finding.cure.isEmpty ? "" : "\n    -> \(Terminal.printable(finding.cure))")
         }
         if !trouble.isEmpty { blocks.append(trouble.joined(separator: "\n")) }
         return blocks.joined(separator: "\n\n")
     }
 
-    private var phones: [JSONValue] { status["phones"]?.array ?? [] }
-
     /// The phones and watches whose keys are known, and where.
-    static func phoneTable(_ phones: [JSONValue]) -> String {
+    static func phoneTable(_ phones: [StatusSnapshot.PhoneStatus], at now: MonotonicInstant) -> String {
         Terminal.table(
             phones,
             [
-                ("PHONE", { string($0["name"]) }), ("UUID", { string($0["uuid"]) }), ("HEARD", silence),
-                (
-                    "ALSO AT",
-                    { phone in (phone["gateways"]?.array ?? []).map { string($0) }.joined(separator: ", ") }
-                ),
-                ("NOTE", note),
+                ("PHONE", { $0.name }), ("UUID", { $0.uuid }), ("HEARD", { silence($0, at: now) }),
+                ("ALSO AT", { ($0.gateways ?? []).joined(separator: ", ") }), ("NOTE", { note($0, at: now) }),
             ])
     }
 
     /// `now` within ten seconds, `silent for 4 min`.
-    private static func silence(_ phone: JSONValue) -> String {
-        guard let seconds = phone["heardAgo"]?.asNumber else { return "never" }
+    private static func silence(_ phone: StatusSnapshot.PhoneStatus, at now: MonotonicInstant) -> String {
+        guard let silence = phone.lastHeard?.duration(to: now) else { return "never" }
+        let seconds = silence.components.seconds
         guard seconds >= 10 else { return "now" }
-        let time =
-            seconds < 60 ? "\(Int(seconds)) s" : seconds < 3600 ? "\(Int(seconds / 60)) min" : span(phone["heardAgo"])
+        let time = seconds < 60 ? "\(seconds) s" : seconds < 3600 ? "\(seconds / 60) min" : span(silence)
         return "silent for \(time)"
     }
 
-    private static func note(_ phone: JSONValue) -> String {
-        if phone["lost"] == .bool(true) {
-            return "away, or it was reset and has another key: ibeacon-gateway phones add '\(string(phone["name"]))'"
+    private static func note(_ phone: StatusSnapshot.PhoneStatus, at now: MonotonicInstant) -> String {
+        if phone.isLost(at: now) {
+            return "away, or it was reset and has another key: ibeacon-gateway phones add '\(phone.name)'"
         }
-        return phone["ordered"] == .bool(false) ? "the order of its key is not known yet" : ""
+        return phone.isOrdered ? "" : "the order of its key is not known yet"
     }
 
     private var parts: [[String]] {
-        var rows: [[String]] = []
-        let scanner = string(status["scanner"]?["name"])
-        for adapter in status["scanner"]?["adapters"]?.array ?? [] {
-            let isListening = adapter["listening"] == .bool(true)
-            let duty = adapter["duty"]?.asNumber.map { ", duty \(Int(($0 * 100).rounded())) %" } ?? ""
-            rows.append([
-                "radio", isListening ? "listening" : "not listening",
-                "\(string(adapter["name"])) by \(scanner): \(string(adapter["reportsPerSecond"])) reports/s, "
-                    + "\(string(adapter["malformed"])) malformed, \(string(adapter["lost"])) lost, "
-                    + "\(string(adapter["restarts"])) restarts\(duty), heard \(Self.ago(adapter["heardAgo"]))",
-            ])
+        let scanner = status.scanner.name
+        var rows = status.scanner.adapters.map { adapter in
+            let duty = adapter.duty.map { ", duty \(Int64(saturating: $0 * 100)) %" } ?? ""
+            return [
+                "radio", adapter.isListening ? "listening" : "not listening",
+                "\(adapter.name) by \(scanner): \(Self.figure(adapter.reportsPerSecond)) reports/s, "
+                    + "\(adapter.malformed) malformed, \(adapter.lost) lost, "
+                    + "\(adapter.restarts) restarts\(duty), heard \(ago(adapter.lastHeard))",
+            ]
         }
         if rows.isEmpty { rows.append(["radio", "none", "no adapter is in use (\(scanner))"]) }
-        for broker in status["brokers"]?.array ?? [] {
-            let since = broker["sinceAgo"]?.asNumber == nil ? "" : " for \(Self.span(broker["sinceAgo"]))"
-            let retry = broker["retryIn"]?.asNumber == nil ? "" : "; next try in \(Self.span(broker["retryIn"]))"
-            let reason = string(broker["reason"]) + retry
-            rows.append([
-                "broker", string(broker["state"]) + since,
-                string(broker["name"]) + (reason.isEmpty ? "" : ": \(reason)"),
-            ])
+        rows += status.brokers.map { broker in
+            let since = broker.since.map { " for \(Self.span($0.duration(to: status.now)))" } ?? ""
+            let retry = broker.nextTry.map { "; next try in \(Self.span(status.now.duration(to: $0)))" } ?? ""
+            let reason = broker.reason + retry
+            return [
+                "broker", broker.phase.rawValue + since, broker.name + (reason.isEmpty ? "" : ": \(reason)"),
+            ]
         }
-        let queue = status["queue"]
+        let queue = status.queue
         rows.append([
-            "queue", "\(string(queue?["pending"])) waiting",
-            "\(string(queue?["sent"])) sent, \(string(queue?["setAside"])) refused by the broker, "
-                + "\(string(queue?["dropped"])) dropped",
+            "queue", "\(queue.pending) waiting",
+            "\(queue.sent) sent, \(queue.setAside) refused by the broker, \(queue.dropped) dropped",
         ])
-        let problem = string(status["store"]?["problem"])
+        let problem = status.store.problem
+        rows.append(["disk", problem == nil ? "ok" : "trouble", problem ?? "\(status.store.writes) writes"])
         rows.append([
-            "disk", problem.isEmpty ? "ok" : "trouble",
-            problem.isEmpty ? "\(string(status["store"]?["writes"])) writes" : problem,
-        ])
-        rows.append([
-            "clock", status["time"]?.asInteger == nil ? "not set" : "set",
-            status["time"]?.asInteger.map { TimeText.utc($0) + " UTC" } ?? "messages wait for it",
+            "clock", status.wallClock.isKnown ? "set" : "not set",
+            status.wallClock.isKnown
+                ? TimeText.utc(status.wallClock.epochSeconds(at: status.now)) + " UTC" : "messages wait for it",
         ])
         return rows
     }
 
-    private var regions: [(tracker: JSONValue, region: JSONValue)] {
-        (status["trackers"]?.array ?? []).flatMap { tracker in
-            (tracker["regions"]?.array ?? []).map { (tracker, $0) }
-        }
+    private var regions: [(tid: String, region: StatusSnapshot.RegionStatus)] {
+        status.trackers.flatMap { tracker in tracker.regions.map { (tracker.tid, $0) } }
     }
 
     private var regionTable: String {
         Terminal.table(
             regions,
             [
-                ("TRACKER", { string($0.tracker["tid"]) }),
-                ("REGION", { string($0.region["name"]) }),
-                ("STATE", { $0.region["inside"] == .bool(true) ? "inside" : "outside" }),
-                ("SINCE", { known($0.region["sinceAgo"]).map(Self.span) ?? "" }),
-                ("BEACON", { string($0.region["beacon"]) }),
-                ("RSSI", { known($0.region["rssi"]).map { string($0) + " dBm" } ?? "" }),
-                ("DISTANCE", { known($0.region["distance"]).map { string($0) + " m" } ?? "" }),
-                ("HEARD", { Self.ago($0.region["heardAgo"]) }),
-                ("LEAVES IN", { known($0.region["leavesIn"]).map(Self.span) ?? "" }),
-                ("BATTERY", { known($0.region["battery"]).map(Self.battery) ?? "" }),
+                ("TRACKER", { $0.tid }),
+                ("REGION", { $0.region.name }),
+                ("STATE", { $0.region.isInside ? "inside" : "outside" }),
+                ("SINCE", { $0.region.since.map { Self.span($0.duration(to: status.now)) } ?? "" }),
+                ("BEACON", { $0.region.beacon.map { "\($0)" } ?? "" }),
+                ("RSSI", { $0.region.rssi.map { "\($0)" } ?? "" }),
+                ("DISTANCE", { $0.region.distance.map { Self.figure($0) + " m" } ?? "" }),
+                ("HEARD", { ago($0.region.lastHeard) }),
+                ("LEAVES IN", { $0.region.leaveDeadline.map { Self.span(status.now.duration(to: $0)) } ?? "" }),
+                ("BATTERY", { $0.region.battery.map(Self.battery) ?? "" }),
             ])
     }
 
-    /// nil for null.
-    private func known(_ value: JSONValue?) -> JSONValue? { value == .null ? nil : value }
-
     /// `12 %`, followed by `low` if the battery is low.
-    private static func battery(_ battery: JSONValue) -> String {
-        string(battery["percent"]) + " %" + (battery["low"] == .bool(true) ? " low" : "")
+    private static func battery(_ state: BatteryState) -> String {
+        "\(state.battery.percent) %" + (state.isLow ? " low" : "")
     }
 
-    private func string(_ value: JSONValue?) -> String { Self.string(value) }
-
-    /// A string made printable, a number as JSON writes it; empty for null.
-    static func string(_ value: JSONValue?) -> String {
-        switch value {
-        case nil, .null: ""
-        case .string(let text): Terminal.printable(text)
-        case .some(let value): value.text
-        }
+    private func ago(_ instant: MonotonicInstant?) -> String {
+        instant.map { Self.span($0.duration(to: status.now)) + " ago" } ?? "never"
     }
 
-    /// A number of seconds in at most two units.
-    static func span(_ value: JSONValue?) -> String {
-        guard let number = value?.asNumber, number >= 0, number < 1e12 else { return "unknown" }
-        let seconds = Int64(number)
+    /// A number as JSON writes it.
+    static func figure(_ number: Double) -> String { JSONValue.plain(number).text }
+
+    /// A duration in at most two units.
+    static func span(_ duration: Duration) -> String {
+        let seconds = duration.components.seconds
         switch seconds {
-        case ..<10: return "\(Int64((number * 10).rounded()) / 10).\(Int64((number * 10).rounded()) % 10) s"
+        case ..<0: return "unknown"
+        case ..<10:
+            let tenths = Int64(saturating: duration.inSeconds * 10)
+            return "\(tenths / 10).\(tenths % 10) s"
         case ..<60: return "\(seconds) s"
         case ..<3600: return "\(seconds / 60) min \(seconds % 60) s"
         case ..<86400: return "\(seconds / 3600) h \(seconds / 60 % 60) min"
         default: return "\(seconds / 86400) d \(seconds / 3600 % 24) h"
         }
     }
-
-    static func ago(_ value: JSONValue?) -> String {
-        value?.asNumber == nil ? "never" : span(value) + " ago"
-    }
 }
 
 /// One region of `/explain.json` as text.
 enum ExplanationText {
-    static func text(_ region: JSONValue) -> String {
-        let state = region["inside"] == .bool(true) ? "inside" : "outside"
+    /// - Parameter now: The moment from which the times of the region count.
+    static func text(_ region: ExplainedRegion, at now: MonotonicInstant) -> String {
         let head =
-            "\(StatusText.string(region["name"])) (\(StatusText.string(region["rid"]))), "
-            + "tracker \(StatusText.string(region["tid"])): \(state)\n\(StatusText.string(region["explanation"]))"
-        let rows = (region["beacons"]?.array ?? []).flatMap { beacon in
-            (beacon["receivers"]?.array ?? []).map { (beacon: beacon, link: $0) }
-        }
+            "\(Terminal.printable(region.name)) (\(Terminal.printable(region.rid))), "
+            + "tracker \(Terminal.printable(region.trackerID)): \(region.isInside ? "inside" : "outside")\n"
+            + Terminal.printable(region.explanation)
+        let rows = region.beacons.flatMap { beacon in beacon.links.map { (beacon: beacon, link: $0) } }
         guard !rows.isEmpty else { return head }
-        func ifKnown(_ link: JSONValue, _ text: String, else other: String = "") -> String {
-            link["rhythmKnown"] == .bool(true) ? text : other
-        }
         let table = Terminal.table(
             rows,
             [
-                ("BEACON", { StatusText.string($0.beacon["beacon"]) }),
-                ("NEAR", { $0.beacon["near"] == .bool(true) ? "yes" : "no" }),
-                ("ADAPTER", { StatusText.string($0.link["adapter"]) }),
-                ("LISTENS", { $0.link["listening"] == .bool(true) ? "yes" : "no" }),
-                ("SILENCE", { seconds($0.link["silence"]) }),
-                ("INTERVAL", { ifKnown($0.link, seconds($0.link["interval"]), else: "not known yet") }),
+                ("BEACON", { "\($0.beacon.beacon)" }),
+                ("NEAR", { $0.beacon.isNear ? "yes" : "no" }),
+                ("ADAPTER", { "hci\($0.link.receiver.index)" }),
+                ("LISTENS", { $0.link.isListening ? "yes" : "no" }),
+                ("SILENCE", { seconds($0.link.silence) }),
+                ("INTERVAL", { $0.link.isRhythmKnown ? seconds($0.link.interval) : "not known yet" }),
                 (
                     "ARRIVES",
-                    { ifKnown($0.link, "\(Int((($0.link["shareHeard"]?.asNumber ?? 0) * 100).rounded())) %") }
+                    { $0.link.isRhythmKnown ? "\(Int64(saturating: Double($0.link.shareHeard) * 100)) %" : "" }
                 ),
-                ("LONGEST GAP", { seconds($0.link["longestGap"]) }),
-                (
-                    "LEVEL",
-                    { $0.link["level"]?.asNumber == nil ? "" : "\(StatusText.string($0.link["level"])) dBm" }
-                ),
-                ("GIVEN UP AFTER", { seconds($0.link["leaveTimeout"]) }),
-                ("LEAVES IN", { seconds($0.beacon["leavesIn"]) }),
+                ("LONGEST GAP", { seconds($0.link.longestRecentGap) }),
+                ("LEVEL", { $0.link.level.map { "\(Int64(saturating: Double($0))) dBm" } ?? "" }),
+                ("GIVEN UP AFTER", { seconds($0.link.leaveTimeout) }),
+                ("LEAVES IN", { seconds($0.beacon.expectedLeave.map { now.duration(to: $0) }) }),
             ])
         return head + "\n" + table
     }
 
-    private static func seconds(_ value: JSONValue?) -> String {
-        value?.asNumber == nil ? "" : "\(StatusText.string(value)) s"
+    private static func seconds(_ duration: Duration?) -> String {
+        duration.map { "\(StatusText.figure(($0.inSeconds * 100).rounded() / 100)) s" } ?? ""
     }
 }

@@ -28,11 +28,14 @@ extension StatusSnapshot.PhoneStatus {
     /// A phone that is heard at no time within it was perhaps reset, and has another key since.
     package static let longestSilence: Duration = .seconds(5 * 86400)
 
+    package func isLost(at now: MonotonicInstant) -> Bool {
+        lastHeard.map { $0.duration(to: now) > Self.longestSilence } ?? false
+    }
+
     func json(at now: MonotonicInstant) -> JSONValue {
-        let isLost = lastHeard.map { $0.duration(to: now) > Self.longestSilence } ?? false
-        return [
+        [
             "name": .shown(name), "uuid": .string(uuid), "ordered": .bool(isOrdered),
-            "heardAgo": .ago(lastHeard, at: now), "lost": .bool(isLost),
+            "heardAgo": .ago(lastHeard, at: now), "lost": .bool(isLost(at: now)),
             "gateways": gateways.map { .array($0.map { .shown($0) }) } ?? .null,
         ]
     }

@@ -29,6 +29,8 @@ package struct StatusSnapshot: Sendable {
     package var trackers: [TrackerStatus] = []
     /// The strongest first.
     package var beacons: [BeaconState] = []
+    /// Beacons beyond those in `beacons`, in a snapshot that was read from its JSON.
+    package var unlistedBeacons = 0
     /// The batteries that are low, the emptiest first.
     package var lowBatteries: [LowBattery] = []
     /// The newest first.
@@ -90,7 +92,7 @@ extension StatusSnapshot {
             ],
             "trackers": .array(trackers.map { $0.json(at: now) }),
             "beacons": .array(beacons.prefix(Self.listedBeacons).map { $0.json(at: now, names: regionNames) }),
-            "beaconCount": .integer(Int64(beacons.count)),
+            "beaconCount": .integer(Int64(beacons.count + unlistedBeacons)),
             "transitions": .array(transitions.prefix(Self.listedTransitions).map { $0.json(at: now) }),
             "phones": .array(phones.map { $0.json(at: now) }),
             "counters": counters.json,
