@@ -1,4 +1,5 @@
-import Glibc
+import Foundation
+import Synchronization
 import System
 import TestSupport
 import Testing
@@ -62,5 +63,47 @@ import Testing
         let listener = try socket.listen()
         #expect(connects(socket))
         close(listener)
+    }
+}
+
+/// What the owner of the directory can do while a service opens its socket there.
+@Suite(.serialized) struct LocalSocketModeTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func mode(_ path: String) -> mode_t {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+    }
+
+    @Test func `All users may connect, whatever the umask is, and the umask stays`() throws {
+        let before = umask(0o077)
+        defer { umask(before) }
+        let listener = try LocalSocket(directory.file("s")).listen()
+        defer { close(listener) }
+        #expect(mode(directory.file("s")) == 0o666)
+        #expect(umask(0o077) == 0o077)
+    }
+
+    @Test func `A link in place of the socket does not open another file to all users`() throws {
+        let (secret, path) = (try directory.write("secret", to: "secret"), directory.file("s"))
+        chmod(secret, 0o600)
+        final class Flag: Sendable { let isSet = Atomic(false) }
+        let isDone = Flag()
+        let attacker = Thread {
+            while !isDone.isSet.load(ordering: .relaxed) {
+                guard unlink(path) == 0 else { continue }
+                symlink(secret, path)
+            }
+        }
+        attacker.start()
+        for _ in 1...500 {
+            if let listener = try? LocalSocket(path).listen() { close(listener) }
+            unlink(path)
+        }
+        isDone.isSet.store(true, ordering: .relaxed)
+        while !attacker.isFinished { usleep(100) }
+        #expect(mode(secret) == 0o600)
     }
 }

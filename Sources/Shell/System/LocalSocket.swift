@@ -24,14 +24,10 @@ package struct LocalSocket: Hashable, Sendable {
         let descriptor = Self.make(isBlocking: false)
         guard descriptor >= 0 else { throw SystemError("socket", code: errno) }
         var failed = "bind"
-        var result = withAddress { bind(descriptor, $0, $1) }
+        var result = bindForAll(descriptor)
         if result != 0, errno == EADDRINUSE, isAbandoned {
             unlink(path)
-            result = withAddress { bind(descriptor, $0, $1) }
-        }
-        if result == 0 {
-            failed = "chmod"
-            result = chmod(path, 0o666)
+            result = bindForAll(descriptor)
         }
         if result == 0 {
             failed = "listen"
@@ -43,6 +39,19 @@ package struct LocalSocket: Hashable, Sendable {
             throw SystemError(failed, code: code)
         }
         return descriptor
+    }
+
+    /// Binds the socket, to which all users may connect, in one step. The mode is not changed by the name afterwards:
+    /// whoever owns the directory could have put a link to another file there.
+    ///
+    /// The umask is that of the process. Every file that another thread creates meanwhile has a mode of its own.
+    private func bindForAll(_ descriptor: CInt) -> CInt {
+        let before = umask(0o111)
+        let result = withAddress { bind(descriptor, $0, $1) }
+        let code = errno
+        umask(before)
+        errno = code
+        return result
     }
 
     /// Whether the path is a socket on which no process listens.
