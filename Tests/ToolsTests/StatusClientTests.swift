@@ -65,6 +65,40 @@ import Testing
         #expect(failure?.message.contains("only root may ask") == true)
     }
 
+    @Test func `A service all of whose connections are held runs, and is asked when one is free`() throws {
+        let socket = LocalSocket(directory.file("control.sock"))
+        let listener = try socket.listen()
+        defer { close(listener) }
+        var held: [CInt] = []
+        defer { for descriptor in held { close(descriptor) } }
+        repeat { held.append(LocalSocket.make(isBlocking: false)) } while socket.connect(held[held.count - 1]) == 0
+        let failure = #expect(throws: Failure.self) {
+            try StatusClient(stateDirectory: directory.path, within: .milliseconds(200)).ask("/status.json")
+        }
+        #expect(failure?.code == .temporaryFailure)
+        #expect(failure?.message.contains("other programs hold all its connections") == true)
+        let server = try WorkerThread(name: "server") {
+            usleep(100_000)
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 || errno == EAGAIN else { return }
+                var request = [UInt8](repeating: 0, count: 4096)
+                var arrival = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+                guard connection >= 0, poll(&arrival, 1, 50) == 1,
+                    recv(connection, &request, request.count, 0) > 0
+                else {
+                    if connection >= 0 { close(connection) } else { usleep(1000) }
+                    continue
+                }
+                _ = Self.send("HTTP/1.1 200 OK\r\n\r\n{}", to: connection)
+                close(connection)
+                return
+            }
+        }
+        #expect(try StatusClient(stateDirectory: directory.path).ask("/status.json") == [:])
+        #expect(server.join(until: Clocks.now().advanced(by: .seconds(30))))
+    }
+
     @Test func `Without a service nothing is asked`() {
         let failure = #expect(throws: Failure.self) {
             try StatusClient(stateDirectory: directory.path).ask("/status.json")

@@ -3,6 +3,7 @@ import Configuration
 import Glibc
 import JSON
 import Shell
+import Status
 import System
 
 /// Queries a running service of this machine over its Unix socket, or a page at an address that the user named over TCP.
@@ -41,6 +42,9 @@ struct StatusClient {
             throw stranger
         }
     }
+
+    /// The state of the service, as far as the answer tells it.
+    func status() throws(Failure) -> StatusSnapshot { StatusSnapshot(reading: try ask("/status.json")) }
 
     /// Requests a change that needs no further words.
     ///
@@ -134,18 +138,20 @@ struct StatusClient {
     private func connect(until deadline: MonotonicInstant) throws(Failure) -> Connection {
         switch target {
         case .sockets(let sockets, let stateDirectory):
-            return try connect(sockets, stateDirectory)
+            return try connect(sockets, stateDirectory, until: deadline)
         case .port(let address, _):
             return try connect(address, until: deadline)
         }
     }
 
-    private func connect(_ sockets: [LocalSocket], _ stateDirectory: String) throws(Failure) -> Connection {
+    private func connect(
+        _ sockets: [LocalSocket], _ stateDirectory: String, until deadline: MonotonicInstant
+    ) throws(Failure) -> Connection {
         var reason = ""
         for socket in sockets {
             let connection = Connection(descriptor: LocalSocket.make(isBlocking: false))
             guard connection.descriptor >= 0 else { throw Failure(.software, "no socket: \(FileAccess.lastError)") }
-            guard socket.connect(connection.descriptor) == 0 else {
+            guard try connect(connection, to: socket, until: deadline) else {
                 reason = "\(socket.path): \(FileAccess.lastError)"
                 continue
             }
@@ -163,6 +169,28 @@ struct StatusClient {
             .unavailable,
             "the service does not run, or not with this state directory (\(reason)); "
                 + "start it with: systemctl start ibeacon-gateway")
+    }
+
+    /// The pause before a service that is busy is asked again.
+    private static let pause: Duration = .milliseconds(50)
+
+    /// - Returns: false with `errno` if nobody listens at the socket.
+    private func connect(
+        _ connection: borrowing Connection, to socket: LocalSocket, until deadline: MonotonicInstant
+    ) throws(Failure) -> Bool {
+        while socket.connect(connection.descriptor) != 0 {
+            guard errno == EAGAIN else { return false }
+            // The service listens, and other programs hold all places.
+            let left = Clocks.now().duration(to: deadline)
+            guard left > .zero else {
+                throw Failure(
+                    .temporaryFailure,
+                    "the service at \(socket.path) runs, but other programs hold all its connections, and for "
+                        + "\(decimal(limit)) s none became free; see who they are: sudo ss -xp src \(socket.path)")
+            }
+            usleep(UInt32(clamping: min(left, Self.pause).nanoseconds / 1000))
+        }
+        return true
     }
 
     private func connect(_ address: ListenAddress, until deadline: MonotonicInstant) throws(Failure) -> Connection {
