@@ -111,6 +111,37 @@ struct PhoneListTests {
         }
     }
 
+    @Test("a change of the future is older than every other, and holds where there is no other")
+    func future() throws {
+        let now: Int64 = 1_800_000_000
+        let year9999: Int64 = 253_402_300_799
+        for isRemoval in [true, false] {
+            var strange = try list { try $0.set(PhoneKey(Self.second), of: "Jane", at: year9999) }
+            if isRemoval { _ = strange.remove("Jane", at: year9999) }
+            strange.distrustFuture(at: now)
+            var own = merged(strange)
+            #expect(own.phones.isEmpty == isRemoval)
+            try own.set(PhoneKey(Self.first), of: "Jane", at: now)
+            #expect(merged(own, strange).phones.map(\.key.key) == [Self.first])
+            #expect(merged(strange, own) == merged(own, strange))
+            let isRemoved = own.remove("Jane", at: now + 10)
+            #expect(isRemoved && merged(own, strange).phones.isEmpty)
+        }
+        // A clock that is a little fast is believed.
+        var fast = try list { try $0.set(PhoneKey(Self.second), of: "Jane", at: now + 3600) }
+        fast.distrustFuture(at: now)
+        #expect(fast.phones.map(\.changed) == [now + 3600])
+    }
+
+    @Test("a change holds against a time of the future in the own file, too")
+    func futureInFile() throws {
+        for line in ["removed,253402300799 Jane\n", "EC0234A357C8AD05341010A60A397D9B,253402300799 Jane\n"] {
+            var keys = try PhoneKeys(parsing: Array(line.utf8))
+            try keys.set(PhoneKey(Self.first), of: "Jane", at: 1_800_000_000)
+            #expect(keys.phones.map(\.changed) == [1_800_000_000])
+        }
+    }
+
     @Test("a phone that was removed comes back when it is added again, although the clock is behind")
     func again() throws {
         var keys = try list { try $0.set(PhoneKey(Self.first), of: "Jane", at: 1000) }

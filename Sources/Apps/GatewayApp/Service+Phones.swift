@@ -239,7 +239,10 @@ extension Service {
         }
         do {
             // The own list of an earlier run has what a lost state lacks.
-            phones.setList(try site.keys(in: message.payload, of: gateway), of: gateway)
+            var list = try site.keys(in: message.payload, of: gateway)
+            let clock = app.core.wallClock
+            if clock.isKnown { list.distrustFuture(at: clock.epochSeconds(at: host.now)) }
+            phones.setList(list, of: gateway)
             storePhones()
             if isOwn { phones.setList(nil, of: gateway) }
         } catch {

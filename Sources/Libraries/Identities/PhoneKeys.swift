@@ -106,7 +106,28 @@ package struct PhoneKeys: Hashable, Sendable {
     private func later(than before: Int64, _ name: String, at time: Int64?) -> Int64 {
         guard let time else { return before }
         let removed = removals.first { $0.name.hasSameBytes(as: name) }?.changed ?? 0
-        return min(max(time, before + 1, removed + 1), Self.times.upperBound)
+        let known = [before, removed].filter { !Self.isFuture($0, at: time) }.max() ?? 0
+        return min(max(time, known + 1), Self.times.upperBound)
+    }
+
+    /// Clocks that are set differ by less than this, seconds.
+    private static let clockDifference: Int64 = 86_400
+    /// A clock that shows less, epoch seconds, is not set: no version of the program is so old.
+    private static let leastClock: Int64 = 1_600_000_000
+
+    private static func isFuture(_ changed: Int64, at now: Int64) -> Bool {
+        now >= leastClock && changed > now + clockDifference
+    }
+
+    /// Takes changes of the future for the oldest ones. Nobody can have made them yet, and otherwise they would hold against
+    /// every change that is made.
+    ///
+    /// - Parameter now: Epoch seconds.
+    package mutating func distrustFuture(at now: Int64) {
+        for index in phones.indices where Self.isFuture(phones[index].changed, at: now) { phones[index].changed = 1 }
+        for index in removals.indices where Self.isFuture(removals[index].changed, at: now) {
+            removals[index].changed = 1
+        }
     }
 
     private func check(_ name: String) throws(PhoneKeysError) {

@@ -25,6 +25,7 @@ package struct PhoneKeyChange: Sendable {
         do throws(Failure) {
             let stored = try PhoneKeyFile.update(in: directory, waits: false) { keys in
                 wasChanged = keys != known
+                if let time { keys.distrustFuture(at: time) }
                 for named in waiting where !keys.phones.has(PhoneKey(named.key)) {
                     do throws(PhoneKeysError) {
                         try keys.set(PhoneKey(named.key), of: named.name, at: time)
