@@ -1,5 +1,6 @@
 import Base
 import Configuration
+import Foundation
 import JSON
 import OwnTracks
 import Regions
@@ -44,6 +45,17 @@ import Testing
     private static func walk() -> [String] {
         head + (1..<12).flatMap { [heard("k", -55, second: $0), heard("h", -75, second: $0)] }
             + (12..<24).flatMap { [heard("k", -78, second: $0), heard("h", -52, second: $0)] }
+    }
+
+    @Test func `A gap of years in a recording is passed over, and what follows has its own time`() {
+        let late = Self.heard("k", -55, second: 30).replacingOccurrences(of: "2026-11-21", with: "2115-11-21")
+        let without = Self.play(Self.walk())
+        let with = Self.play(Self.walk() + [late])
+        #expect(with.count < without.count + 5000)
+        let times = with.filter { $0.topic.hasPrefix("ibeacon-rooms/home/tag/") }.compactMap {
+            (try? JSONValue(parsing: $0.payload))?["since"]?.asInteger
+        }
+        #expect(times == times.sorted())
     }
 
     private static func text(_ message: Publication) -> String { String(decoding: message.payload, as: UTF8.self) }

@@ -151,3 +151,32 @@ private final class Feeder: Sendable {
         return nil
     }
 }
+
+@Suite("The time of a recording")
+struct CaptureTimelineTests {
+    /// µs.
+    private static let (second, day): (Int64, Int64) = (1_000_000, 86_400_000_000)
+    private static let begin: Int64 = 62_168_256_000 * second + 20_000 * day
+
+    @Test(
+        "a gap of more than a day is a day, whether the clock was set or nobody recorded, and time goes on from there")
+    func gaps() {
+        var timeline = CaptureTimeline()
+        var instants: [Int64] = []
+        let gap = 89 * 365 * Self.day
+        for stamp in [0, Self.second, Self.second + gap, 3 * Self.second + gap, Self.day + gap] {
+            let isTaken = timeline.advance(to: Self.begin + stamp)
+            #expect(isTaken)
+            instants.append(timeline.instant.nanoseconds / 1_000_000_000)
+        }
+        #expect(instants == [0, 1, 86_401, 86_403, 172_800])
+        #expect(timeline.gaps == 1)
+    }
+
+    @Test("gaps together are not longer than any recording")
+    func sum() {
+        var timeline = CaptureTimeline()
+        let taken = [0, 60, 120].map { timeline.advance(to: Self.begin + $0 * 365 * Self.day) }
+        #expect(taken == [true, true, false])
+    }
+}

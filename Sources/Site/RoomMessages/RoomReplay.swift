@@ -24,6 +24,9 @@ package struct RoomReplay: Sendable {
     private static let jitter: Int64 = 5_000_000_000
     /// Virtual time between two recordings if the second does not begin after the first, nanoseconds.
     private static let gap: Int64 = 60_000_000_000
+    /// A step forward by more than this, nanoseconds, is passed over after so much of it: nobody recorded, or the clock was
+    /// set.
+    private static let longestStep: Int64 = 86_400_000_000_000
 
     /// Decrypts a payload that arrived on a topic.
     package typealias Opening = @Sendable (_ topic: String, _ payload: [UInt8]) throws(FeedError) -> [UInt8]
@@ -110,6 +113,13 @@ package struct RoomReplay: Sendable {
             }
         }
         if offset == nil { offset = epoch - now.nanoseconds }
+        if target - now.nanoseconds > Self.longestStep {
+            handle(.discontinuity, emit, found)
+            let next = now.nanoseconds + Self.longestStep
+            tick(until: MonotonicInstant(nanoseconds: next), emit, found)
+            offset = epoch - next
+            target = next
+        }
         isNewRecording = false
         let instant = MonotonicInstant(nanoseconds: target)
         tick(until: instant, emit, found)

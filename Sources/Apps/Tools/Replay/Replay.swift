@@ -14,6 +14,8 @@ struct Replay {
         var malformed: UInt64 = 0
         var lost: UInt64 = 0
         var messages: UInt64 = 0
+        /// Gaps of more than a day that were passed over.
+        var gaps: UInt64 = 0
         /// Virtual time from the first record to the end of the tail.
         var duration: Duration = .zero
     }
@@ -50,6 +52,7 @@ struct Replay {
         var decoder = BeaconDecoder()
         decoder.masks = gateway.configuration.batteryMasks
         var failure: CaptureError?
+        var gaps: UInt64 = 0
         do throws(CaptureError) {
             var isFirst = true
             while let record = try reader.advance() {
@@ -58,6 +61,13 @@ struct Replay {
                     setClock(to: record)
                 }
                 pace(record.instant)
+                if reader.timeline.gaps > gaps {
+                    gaps = reader.timeline.gaps
+                    // What was due in the gap bears the time before it.
+                    tick(until: record.instant, pace: { _ in }, perform)
+                    now = record.instant
+                    setClock(to: record)
+                }
                 summary.events += 1
                 listen(with: record.receiver, at: record.instant, perform)
                 reader.withEvent { event in
@@ -85,6 +95,7 @@ struct Replay {
         summary.reports += parser.reports
         summary.malformed += parser.malformed.total + decoder.malformed.total
         summary.lost += reader.lost
+        summary.gaps += gaps
         if let failure { throw failure }
     }
 

@@ -85,11 +85,12 @@ enum ReplayCommand {
     private static func summary(of replay: Replay, took: Duration) -> String {
         let summary = replay.summary
         let counters = replay.gateway.counters
-        let rate = UInt64(Double(summary.reports) / max(took.inSeconds, 1e-6))
+        let rate = Int64(saturating: Double(summary.reports) / max(took.inSeconds, 1e-6))
+        let gaps = summary.gaps == 0 ? "" : ", \(summary.gaps) gaps of more than a day passed over"
         return """
             \(summary.reports) reports (\(summary.malformed) malformed, \(summary.lost) lost), \
             \(counters.sightings) iBeacons, \(counters.enters) enters, \(counters.leaves) leaves, \
-            \(summary.messages) messages; \(decimal(summary.duration)) s recorded, \
+            \(summary.messages) messages; \(decimal(summary.duration)) s recorded\(gaps), \
             played in \(decimal(took)) s (\(rate) reports/s)
             """
     }
@@ -105,11 +106,13 @@ private struct Pace {
     func wait(until instant: MonotonicInstant) {
         guard let speed else { return }
         // At a very small speed the time would exceed the range: 4e18 ns are 126 years.
-        let due = start + .nanoseconds(Int64(min(Double(instant.nanoseconds) / speed, 4e18)))
+        let due = start + .nanoseconds(Int64(saturating: min(Double(instant.nanoseconds) / speed, 4e18)))
         while true {
             let remaining = ContinuousClock.now.duration(to: due).inSeconds
             guard remaining > 0 else { return }
-            let time = timespec(tv_sec: Int(remaining), tv_nsec: Int((remaining - remaining.rounded(.down)) * 1e9))
+            let whole = Int64(saturating: remaining.rounded(.down))
+            let rest = min(999_999_999, Int64(saturating: (remaining - Double(whole)) * 1e9))
+            let time = timespec(tv_sec: Int(clamping: whole), tv_nsec: Int(clamping: rest))
             withUnsafePointer(to: time) { _ = nanosleep($0, nil) }
         }
     }
