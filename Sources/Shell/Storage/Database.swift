@@ -110,6 +110,9 @@ package struct Database: ~Copyable {
     /// Copies as much of the log into the file as is possible without waiting for another process.
     func checkpoint() { sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) }
 
+    /// Closing copies no log into the file, and removes no file.
+    func leaveLogAtClose() { csqlite_leave_log_at_close(handle) }
+
     /// Pages written to the disk by this connection since the last call.
     package func drainPagesWritten() -> Int {
         var current: Int32 = 0

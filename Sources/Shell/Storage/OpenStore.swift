@@ -12,6 +12,8 @@ final class OpenStore {
     private var nextHistoryID: Int64
     private var nextLocationID: Int64
     private(set) var boot: BootRow
+    /// The files of its log.
+    let log: OpenLog
     /// The key of the next change of presence; nil: it has to be read.
     private var nextPresenceChange: Int64?
     /// Changes written since `checkpoint`.
@@ -43,6 +45,7 @@ final class OpenStore {
             try Self.record(boot, in: database)
         }
         try WriterVersion.record(settings.program, in: database)
+        log = OpenLog(of: settings.path)
         self.database = database
     }
 

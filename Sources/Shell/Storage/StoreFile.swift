@@ -16,8 +16,9 @@ enum StoreFile {
         _ settings: StoreSettings, takesUnreadableAsDamage: Bool = false, notices: inout [Notice]
     ) throws(StoreError) -> Database {
         try check(settings.directory)
-        // The replacement of a damaged file was interrupted. The new file is complete in this case.
+        // The replacement of a file was interrupted. The new file is complete in this case, and the log is of the former.
         if access(settings.path, F_OK) != 0, access(settings.path + ".new", F_OK) == 0 {
+            remove(settings.path)
             rename(settings.path + ".new", settings.path)
         }
         try create(settings.path)
@@ -121,7 +122,8 @@ enum StoreFile {
         }
     }
 
-    private static func remove(_ path: String) {
+    /// Removes a database with its log, or what there is of it.
+    static func remove(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
     }
 

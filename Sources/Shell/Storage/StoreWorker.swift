@@ -56,6 +56,7 @@ package final class StoreWorker {
         failed = false
         accept(mail, at: now)
         if store == nil, trouble.map({ $0.nextTry <= now }) ?? true || stopping { open(at: now) }
+        if trouble.map({ $0.nextTry <= now }) ?? true || stopping { rescueLog(at: now) }
         if store != nil {
             write(at: now)
             if trouble.map({ $0.nextTry <= now || !$0.isReading }) ?? true, !stopping {
@@ -189,6 +190,22 @@ package final class StoreWorker {
             hasReportedOpened = true
         } catch {
             // The event `unavailable` reports it.
+        }
+    }
+
+    /// Writes the state anew if its log was removed. Nothing is lost: this connection still has what was written.
+    private func rescueLog(at now: MonotonicInstant) {
+        guard let store, store.log.isLost, !store.database.hasMoved else { return }
+        do throws(StoreError) {
+            try LostLog.rescue(store.database, settings, after: edits.lastSeen)
+            notify(
+                .warning,
+                "\(settings.path)-wal or -shm was removed while the state was open; the state was written anew, and nothing "
+                    + "is lost; leave these files alone while the service runs")
+            self.store = nil
+            open(at: now)
+        } catch {
+            fail(error, at: now)
         }
     }
 

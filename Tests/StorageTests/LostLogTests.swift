@@ -1,0 +1,92 @@
+import Base
+import Foundation
+import Regions
+import Testing
+
+@testable import Storage
+
+/// A clean-up removes the log of the database under the running service.
+@Suite struct LostLogTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func remove(_ suffix: String) throws {
+        try FileManager.default.removeItem(atPath: directory.database + suffix)
+    }
+
+    /// What a start after a kill finds.
+    private func afterKill() throws -> Harness {
+        let copy = try directory.copy()
+        kept.append(copy)
+        let store = Harness(copy.path)
+        store.send(.window(99))
+        return store
+    }
+
+    private final class Copies { var all: [TemporaryDirectory] = [] }
+    private let copies = Copies()
+    private var kept: [TemporaryDirectory] {
+        get { copies.all }
+        nonmutating set { copies.all = newValue }
+    }
+
+    @Test(arguments: [["-wal"], ["-shm"], ["-wal", "-shm"]])
+    func `What was decided before survives a kill, and so does what is decided after`(removed: [String]) throws {
+        let store = Harness(directory.path)
+        store.send(.window(1), .commit((1...8).map { .message(message("\($0)")) }))
+        store.send(.commit([.regions(tracker: "t", [region("Hall")]), .presence(presence([7]))]))
+        for suffix in removed { try remove(suffix) }
+        store.pass(.seconds(2))
+        #expect(store.events.notices.count == 1)
+        #expect(store.events.notices.first?.contains("was removed while the state was open") == true)
+        #expect(!store.events.isStateLost && store.events.troubles.isEmpty)
+        let first = try afterKill()
+        #expect(first.events.delivered.map(\.text) == (1...8).map { "\($0)" })
+        #expect(first.snapshot?.presence?.state == [7])
+        #expect(first.snapshot?.regions["t"] == [region("Hall")])
+        store.send(.commit([.message(message("9"))]), .acknowledged(1))
+        store.pass(.seconds(3))
+        #expect(try afterKill().events.delivered.map(\.text) == (2...9).map { "\($0)" })
+        #expect(store.events.notices.count == 1, "once")
+        #expect(directory.names.filter { $0.contains(".new") || $0.contains(".copy") }.isEmpty)
+        // Rows keep their numbers, by which the broker's client acknowledges them.
+        #expect(store.events.delivered.map(\.text) == ["1", "2"])
+    }
+
+    @Test func `A commit right after the clean-up is written where a start finds it`() throws {
+        let store = Harness(directory.path)
+        store.send(.window(9))
+        for suffix in ["-wal", "-shm"] { try remove(suffix) }
+        store.send(.commit([.message(message("1"))]))
+        #expect(try afterKill().events.delivered.map(\.text) == ["1"])
+    }
+
+    @Test func `While the disk is full the state stays in the open file, and is written when there is room`() throws {
+        let disk = FaultySQLite()
+        let store = Harness(directory.path) { $0.vfs = disk.name }
+        store.send(.commit([.message(message("1"))]))
+        for suffix in ["-wal", "-shm"] { try remove(suffix) }
+        disk.set(.diskFull)
+        store.pass(.seconds(2))
+        #expect(store.events.troubles.count == 1)
+        disk.set(.none)
+        store.pass(.seconds(1))
+        #expect(store.events.notices.count == 1)
+        #expect(store.events.recoveries.count == 1)
+        #expect(try afterKill().events.delivered.map(\.text) == ["1"])
+    }
+
+    @Test func `A start takes the new file if the former one is gone, without the log of the former`() throws {
+        let store = Harness(directory.path)
+        store.send(.commit([.message(message("1"))]))
+        store.stop()
+        let names = [("", ".new")]
+        for (from, to) in names {
+            try FileManager.default.moveItem(
+                atPath: directory.database + from, toPath: directory.database + to)
+        }
+        try Data("not a log".utf8).write(to: URL(fileURLWithPath: directory.database + "-wal"))
+        #expect(Harness(directory.path).send(.window(9)).delivered.map(\.text) == ["1"])
+    }
+}
