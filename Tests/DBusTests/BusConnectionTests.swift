@@ -1,5 +1,8 @@
+import Base
 import CDBus
+import Glibc
 import HostSupport
+import System
 import TestSupport
 import Testing
 
@@ -43,15 +46,11 @@ import Testing
 
         /// A connection for a service, and the connection's unique name.
         func connect(to service: String = interface) throws -> (connection: BusConnection, name: String) {
-            let address = "unix:path=\(directory.file("bus"))"
-            var name = ""
-            let connection = try BusConnection(to: service, host: loop) { error in
-                let connection = dbus_connection_open_private(address, &error)
-                guard let connection, dbus_bus_register(connection, &error) != 0 else { return nil }
-                name = dbus_bus_get_unique_name(connection).map { String(cString: $0) } ?? ""
-                return connection
-            }
-            return (connection, name)
+            let connection = try BusConnection(
+                to: service, host: loop, address: "unix:path=\(directory.file("bus"))")
+            connection.open()
+            #expect(loop.run(atMost: .patience) { connection.uniqueName != nil })
+            return (connection, try #require(connection.uniqueName))
         }
 
         /// Asks the bus, and waits for the answer: what the program has sent before has then reached its receivers.
@@ -143,5 +142,103 @@ import Testing
         #expect(
             taken.map(\.member) == ["NameOwnerChanged", "PropertiesChanged", "NameOwnerChanged", "PropertiesChanged"])
         gateway.close()
+    }
+}
+
+/// A bus that accepts, and then does nothing.
+@Suite(.serialized) struct SilentBusTests {
+    private let directory: TemporaryDirectory
+    private let loop = PollLoop()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private var address: String { "unix:path=\(directory.file("bus"))" }
+
+    @Test func `Connecting, calling and writing do not wait for it, and after a while it is said`() throws {
+        let listener = try LocalSocket(directory.file("bus")).listen()
+        defer { close(listener) }
+        let begin = loop.now
+        let connection = try BusConnection(to: "org.bluez", host: loop, address: address)
+        var isClosed = false
+        connection.onClosed = { isClosed = true }
+        connection.open()
+        for _ in 0..<3000 {
+            connection.call(BusMessage.call("org.bluez", "/", "org.bluez.Adapter1", "StartDiscovery")) { _ in }
+        }
+        #expect(begin.duration(to: loop.now) < .seconds(1))
+        let accepted = accept(listener, nil, nil)
+        defer { close(accepted) }
+        #expect(loop.run(atMost: .patience) { isClosed })
+        #expect(connection.problem.description.contains("does not answer"))
+        connection.close()
+    }
+
+    @Test func `A bus that accepts nobody is said at once, and connecting does not wait`() throws {
+        let listener = try LocalSocket(directory.file("bus")).listen()
+        defer { close(listener) }
+        var filling: [CInt] = []
+        defer { for descriptor in filling { close(descriptor) } }
+        while true {
+            let descriptor = LocalSocket.make(isBlocking: false)
+            filling.append(descriptor)
+            guard LocalSocket(directory.file("bus")).connect(descriptor) == 0 else { break }
+        }
+        let begin = loop.now
+        let error = #expect(throws: BusError.self) {
+            try BusConnection(to: "org.bluez", host: loop, address: address)
+        }
+        #expect(error?.description.contains("accepts no connection") == true)
+        #expect(begin.duration(to: loop.now) < .seconds(1))
+    }
+
+    @Test func `Where there is no bus, that is said at once`() {
+        let error = #expect(throws: BusError.self) {
+            try BusConnection(to: "org.bluez", host: loop, address: address)
+        }
+        #expect(error?.description.contains("install and start dbus") == true)
+    }
+
+    @Test func `A bus that stops reading does not stop the program, and is left`() throws {
+        let listener = try LocalSocket(directory.file("bus")).listen()
+        defer { close(listener) }
+        let connection = try BusConnection(to: "org.bluez", host: loop, address: address)
+        var isClosed = false
+        connection.onClosed = { isClosed = true }
+        connection.open()
+        var accepted: CInt = -1
+        #expect(
+            loop.run(atMost: .patience) {
+                accepted = accept(listener, nil, nil)
+                return accepted >= 0
+            })
+        defer { close(accepted) }
+        // The words of a bus that authenticates (D-Bus Specification, "Authentication Protocol"), and nothing more.
+        var received: [UInt8] = []
+        func says(_ words: String, after question: String) {
+            #expect(
+                loop.run(atMost: .patience) {
+                    var buffer = [UInt8](repeating: 0, count: 4096)
+                    let count = recv(accepted, &buffer, buffer.count, CInt(MSG_DONTWAIT))
+                    if count > 0 { received += buffer[..<count] }
+                    return String(decoding: received, as: UTF8.self).contains(question)
+                })
+            received = []
+            _ = send(accepted, words, words.utf8.count, CInt(MSG_NOSIGNAL))
+        }
+        says("OK 0123456789abcdef0123456789abcdef\r\n", after: "AUTH EXTERNAL")
+        says("AGREE_UNIX_FD\r\n", after: "NEGOTIATE_UNIX_FD")
+        let text = String(repeating: "x", count: 100_000)
+        var longest = Duration.zero
+        for _ in 0..<20 where !isClosed {
+            let call = BusMessage.call("org.bluez", "/", "org.bluez.Adapter1", "Say")
+            call?.append { $0.string(text) }
+            let begin = loop.now
+            connection.call(call) { _ in }
+            longest = max(longest, begin.duration(to: loop.now))
+            loop.run(atMost: .milliseconds(20)) { isClosed }
+        }
+        #expect(longest < .milliseconds(500))
+        #expect(loop.run(atMost: .patience) { isClosed })
+        #expect(connection.problem.description.contains("does not answer"))
     }
 }

@@ -178,6 +178,8 @@ package final class BrokerDouble: BrokerLink {
 
     package func close(within limit: Duration) { (isOpen, isConnected) = (false, false) }
 
+    package func retire(within limit: Duration) { close(within: limit) }
+
     package var hasEvents: Bool { !events.isEmpty }
 
     /// The connection ends, and cannot be made again until `restore`.

@@ -188,6 +188,6 @@ extension Service: AppOwner {
         if !links.phoneKeys.finish(within: .seconds(4)) {
             log.error("the disk is too slow; keys of phones that were not stored yet may be lost")
         }
-        closeAvailability()
+        closeAvailability(waits: true)
     }
 }

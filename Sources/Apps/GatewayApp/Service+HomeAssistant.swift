@@ -45,7 +45,7 @@ extension Service {
 
     private var feedSettings: HomeAssistantFeed.Settings {
         // Requests are not encrypted: if a key is set, none is carried out.
-        let isEncrypted = configuration.trackers.contains { $0.encryptionKey != nil }
+        let isEncrypted = configuration.trackers.contains { $0.encryptionKey != .absent }
         return HomeAssistantFeed.Settings(
             prefix: configuration.homeAssistant.prefix, device: configuration.trackers[0].deviceID,
             version: Program.version, pageURL: pageURL, takesCommands: configuration.obeysCommands && !isEncrypted,
@@ -97,9 +97,12 @@ extension Service {
     }
 
     /// Publishes `offline` at a regular end: the broker publishes the will only after an irregular one.
-    func closeAvailability() {
+    ///
+    /// - Parameter waits: At the end of the service; otherwise the connection ends by itself.
+    func closeAvailability(waits: Bool) {
         publishAvailability("offline")
-        links.availability.close(within: links.availability.isConnected ? .seconds(2) : .zero)
+        let patience: Duration = links.availability.isConnected ? .seconds(2) : .zero
+        if waits { links.availability.close(within: patience) } else { links.availability.retire(within: patience) }
         readingFeed?.disconnected(at: host.now)
     }
 

@@ -86,7 +86,9 @@ package final class BlueZScanner: Scanner {
     }
 
     private func lostBus() {
-        forget(because: "the D-Bus system bus is gone")
+        forget(because: "\(bus?.problem ?? .gone)")
+        // No adapter says it where none was found.
+        if byPath.isEmpty { absent(because: "\(bus?.problem ?? .gone)") }
         bus = nil
     }
 
@@ -109,11 +111,14 @@ package final class BlueZScanner: Scanner {
     }
 
     private func absent(_ answer: BusMessage) {
-        guard !saidAbsent else { return }
-        saidAbsent = true
         let isGone = answer.errorName.hasSuffix("NameHasNoOwner") || answer.errorName.hasSuffix("ServiceUnknown")
         let reason = isGone ? "bluetoothd is not running; start it: sudo systemctl start bluetooth" : answer.errorText
-        output?.notice(Notice(.warning, "bluez: \(reason)"))
+        absent(because: reason)
+    }
+
+    private func absent(because reason: String) {
+        if !saidAbsent { output?.notice(Notice(.warning, "bluez: \(reason)")) }
+        saidAbsent = true
     }
 
     private func receive(_ message: BusMessage) {

@@ -3,8 +3,10 @@
 package protocol MessageBus: AnyObject {
     /// Calls and signals of the service, and the bus's signal `NameOwnerChanged` for the service's name, which needs no match rule.
     var onMessage: ((BusMessage) -> Void)? { get set }
-    /// The connection is gone.
+    /// The connection is gone, or was not made.
     var onClosed: (() -> Void)? { get set }
+    /// Why it is gone, and what to do.
+    var problem: BusError { get }
     /// Begins to read.
     func open()
     func close()
@@ -15,8 +17,20 @@ package protocol MessageBus: AnyObject {
     func call(_ message: BusMessage?, _ answered: @escaping (BusMessage) -> Void)
 }
 
+extension MessageBus {
+    package var problem: BusError { .gone }
+}
+
 /// Why there is no connection to a bus.
 package struct BusError: Error, CustomStringConvertible {
     /// What was wrong, and what to do.
     package let description: String
+
+    /// The bus has ended the connection.
+    package static let gone = BusError(description: "the D-Bus system bus is gone")
+
+    /// - Parameter reason: Why there is none.
+    static func missing(_ reason: String) -> BusError {
+        BusError(description: "no D-Bus system bus (\(reason)); install and start dbus")
+    }
 }

@@ -29,9 +29,12 @@ package final class HTTPConnection<Event: Sendable>: Sendable {
     }
 
     /// Starts the thread. Calling it again does nothing.
+    ///
+    /// - Parameter wait: Called on the thread before the first request, and may block: a former connection is to end first.
     /// - Throws: when no thread can be created.
-    package func start() throws(SystemError) {
+    package func start(after wait: @escaping @Sendable () -> Void = {}) throws(SystemError) {
         try worker.start(name: "http") { [context] mailbox in
+            wait()
             var worker = HTTPWorker(context, mailbox)
             worker.run()
         }
@@ -49,6 +52,14 @@ package final class HTTPConnection<Event: Sendable>: Sendable {
     /// - Returns: false if the thread is still blocked; it ends by itself afterwards.
     @discardableResult
     package func stop(within limit: Duration) -> Bool { worker.stop(within: limit) }
+
+    /// Does the same without blocking the caller.
+    ///
+    /// - Returns: What waits until the thread has ended, or `limit` is over.
+    package func end(within limit: Duration) -> @Sendable () -> Void {
+        let end = worker.requestStop(within: limit)
+        return { [worker] in _ = worker.join(until: end) }
+    }
 }
 
 /// What the posting thread works with.

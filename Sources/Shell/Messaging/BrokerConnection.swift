@@ -23,9 +23,13 @@ package final class BrokerConnection: Sendable {
     }
 
     /// Begins to connect. Calling it again does nothing.
+    ///
+    /// - Parameter former: Connections that are ending. This one begins when they have ended: a broker would end one of two
+    ///   connections of a client, and the former may have something to say yet.
     /// - Throws: when no thread can be created.
-    package func start() throws(SystemError) {
+    package func start(after former: [EndingConnection] = []) throws(SystemError) {
         try worker.start(name: "broker") { [settings, read] mailbox in
+            for connection in former { connection.wait() }
             var worker = BrokerWorker(settings: settings, mailbox: mailbox, read: read)
             worker.run()
         }
@@ -53,4 +57,18 @@ package final class BrokerConnection: Sendable {
     /// - Returns: false if the thread is still blocked in a name look-up or a connect; it ends by itself afterwards,
     ///   and does nothing more.
     package func stop(within limit: Duration) -> Bool { worker.stop(within: limit) }
+
+    /// Does the same without blocking the caller.
+    package func end(within limit: Duration) -> EndingConnection {
+        let end = worker.requestStop(within: limit)
+        return EndingConnection { [worker] in _ = worker.join(until: end) }
+    }
+}
+
+/// A connection that is ending by itself.
+package struct EndingConnection: Sendable {
+    /// Waits until it has ended, or its time is over.
+    package let wait: @Sendable () -> Void
+
+    package init(wait: @escaping @Sendable () -> Void) { self.wait = wait }
 }

@@ -44,20 +44,24 @@ extension App {
         }
     }
 
+    /// Leaves the connection, without waiting for its end.
     package func disconnect() {
-        closeBroker()
+        links.broker.retire(within: patienceOfClosing)
+        handleBrokerEvents(within: nil)
         delivers(false)
         owner?.disconnected(at: host.now)
-        // Unfinished messages of that connection are sent on the next one.
+        // Unfinished messages of that connection are sent on the next one. Until then some may be acknowledged yet.
         deliveryGeneration += 1
-        links.store.submit(.redeliver(generation: deliveryGeneration))
+        redelivers = true
     }
 
     func closeBroker() {
-        // A link without a connection has no DISCONNECT to send, and a look-up or a connect cannot be interrupted.
-        links.broker.close(within: links.broker.isConnected ? .seconds(2) : .zero)
+        links.broker.close(within: patienceOfClosing)
         handleBrokerEvents(within: nil)
     }
+
+    /// A link without a connection has no DISCONNECT to send, and a look-up or a connect cannot be interrupted.
+    private var patienceOfClosing: Duration { links.broker.isConnected ? .seconds(2) : .zero }
 
     /// Begins or ends the delivery of stored messages.
     package func delivers(_ isOn: Bool) {
@@ -99,6 +103,10 @@ extension App {
         switch event {
         case .connected(let sessionPresent):
             log.notice("connected to \(watch.broker.name(of: broker))")
+            if redelivers {
+                redelivers = false
+                links.store.submit(.redeliver(generation: deliveryGeneration))
+            }
             owner?.connected(isNew: !sessionPresent, at: now)
             // Last, because the owner may decide now whether what is stored is still to be sent.
             if owner?.deliversAtOnce == true { delivers(true) }

@@ -41,6 +41,8 @@ package final class App<Core: ServiceCore> {
     var deliveryWindow = 0
     /// How often a connection was closed whose unacknowledged messages are delivered again.
     var deliveryGeneration = 0
+    /// Whether the next connection begins with these messages.
+    var redelivers = false
     /// The last token of a message that does not go through the outbox.
     private var lastToken: Int64 = 0
     private(set) var isStopping = false

@@ -51,7 +51,7 @@ package struct BoundedMail<Order: Sendable, Event: Sendable>: WorkerMail {
 
 /// A thread that carries out orders and answers with events, and its owner's side of the mail between them.
 ///
-/// No call waits for the thread, except `stop`. The thread ends with its owner.
+/// No call waits for the thread, except `stop` and `join`. The thread ends with its owner.
 public final class Worker<Mail: WorkerMail>: Sendable {
     @usableFromInline let mailbox: WorkerMailbox<Mail>
     private let thread = Mutex<WorkerThread?>(nil)
@@ -94,11 +94,24 @@ public final class Worker<Mail: WorkerMail>: Sendable {
     /// that time for its orders; the rest is for the last steps.
     ///
     /// - Returns: false if the thread has not ended by then. It ends later by itself.
-    package func stop(within limit: Duration) -> Bool {
-        guard let running = thread.withLock({ $0 }) else { return true }
+    package func stop(within limit: Duration) -> Bool { join(until: requestStop(within: limit)) }
+
+    /// Requests a stop, as `stop`, and does not wait for it.
+    ///
+    /// - Returns: When the thread should have ended.
+    @discardableResult
+    package func requestStop(within limit: Duration) -> MonotonicInstant {
         let now = Clocks.now()
         mailbox.stop(by: now.advanced(by: limit * 0.75))
-        return running.join(until: now.advanced(by: limit))
+        return now.advanced(by: limit)
+    }
+
+    /// Waits until the thread has ended.
+    ///
+    /// - Returns: false if it has not ended at `end`.
+    package func join(until end: MonotonicInstant) -> Bool {
+        guard let running = thread.withLock({ $0 }) else { return true }
+        return running.join(until: end)
     }
 
     deinit {

@@ -30,5 +30,9 @@ package final class BrokerLinkByMode: BrokerLink {
         current.publish(publication, as: token)
     }
     package func drainEvents() -> [BrokerEvent] { current.drainEvents() }
-    package func close(within limit: Duration) { current.close(within: limit) }
+    package func close(within limit: Duration) {
+        mqtt.close(within: limit)
+        http.close(within: limit)
+    }
+    package func retire(within limit: Duration) { current.retire(within: limit) }
 }

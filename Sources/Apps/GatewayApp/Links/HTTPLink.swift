@@ -11,6 +11,10 @@ import System
 package final class HTTPLink: BrokerLink {
     private let loop: EventLoop
     private var connection: HTTPConnection<BrokerEvent>?
+    /// The connection before this one, some of whose messages may be answered yet.
+    private var former: HTTPConnection<BrokerEvent>?
+    /// Waits for the end of a connection that was retired; nil: there is none.
+    private var ending: (@Sendable () -> Void)?
     private var inbox: HTTPInbox?
     private var waker: WakerWatch?
     private var isOpen = false
@@ -29,9 +33,11 @@ package final class HTTPLink: BrokerLink {
         let inbox = HTTPInbox(endpoint, http, filters: filters, read: read)
         let connection = try HTTPConnection(
             http, sender: HTTPSender(own), wake: waker.waker.wake, translate: inbox.event, read: inbox.read)
+        former = self.connection
         (self.waker, self.inbox, self.connection, self.settings, isOpen) = (waker, inbox, connection, settings, true)
         (isConnected, droppedMessages) = (false, 0)
-        try connection.start()
+        try connection.start(after: ending ?? {})
+        ending = nil
     }
 
     package func subscribe(to filters: Set<String>) { inbox?.subscribe(to: filters) }
@@ -43,7 +49,14 @@ package final class HTTPLink: BrokerLink {
     }
 
     package func drainEvents() -> [BrokerEvent] {
+        // The present connection begins after the former one. So if it is there, that one has nothing more to say after this.
         let events = connection?.drainEvents() ?? []
+        let late = (former?.drainEvents() ?? []).filter { event in
+            switch event {
+            case .acknowledged, .refused, .decoded: true
+            default: false
+            }
+        }
         for event in events {
             switch event {
             case .connected: isConnected = isOpen
@@ -52,10 +65,18 @@ package final class HTTPLink: BrokerLink {
             default: break
             }
         }
-        return events
+        return late + events
+    }
+
+    package func retire(within limit: Duration) {
+        guard isOpen else { return }
+        (isOpen, isConnected) = (false, false)
+        ending = connection?.end(within: limit)
     }
 
     package func close(within limit: Duration) {
+        ending?()
+        ending = nil
         guard isOpen else { return }
         (isOpen, isConnected) = (false, false)
         connection?.stop(within: limit)

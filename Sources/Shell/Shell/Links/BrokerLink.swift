@@ -26,6 +26,10 @@ package protocol BrokerLink: AnyObject {
     func publish(_ publication: Publication, as token: MessageToken) -> Bool
     /// Removes and returns the events since the last call, in order. After `close`, the events before it.
     func drainEvents() -> [BrokerEvent]
-    /// Waits until all messages are sent and acknowledged, and disconnects.
+    /// Waits until all messages are sent and acknowledged, and disconnects. At the end of the program only: the loop has no turn
+    /// meanwhile.
     func close(within limit: Duration)
+    /// Does the same without waiting for it. The next connection begins after it, and the events that the connection still has
+    /// come before those of the next.
+    func retire(within limit: Duration)
 }

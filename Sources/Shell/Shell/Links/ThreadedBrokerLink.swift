@@ -13,6 +13,9 @@ package final class ThreadedBrokerLink: BrokerLink {
     private var connection: BrokerConnection?
     /// nil: there are no transient topics.
     private var readings: BrokerConnection?
+    /// Connections that were retired: the last ones, whose messages may be acknowledged yet.
+    private var former: [BrokerConnection] = []
+    private var ending: [EndingConnection] = []
     private var waker: WakerWatch?
     private var isOpen = false
     package private(set) var settings: BrokerSettings?
@@ -28,15 +31,21 @@ package final class ThreadedBrokerLink: BrokerLink {
     ) throws {
         let waker = try loop.waker(onEvents)
         let connection = try BrokerConnection(settings, read: read, wake: waker.waker.wake)
+        if let last = self.connection { former = former.suffix(Self.mostFormer - 1) + [last] }
         (self.waker, self.connection, self.settings, isOpen) = (waker, connection, settings, true)
         isConnected = false
         readings = try settings.forTransientTopics.map {
             try BrokerConnection($0, read: read, wake: waker.waker.wake)
         }
         subscribe(to: filters)
-        try connection.start()
-        try readings?.start()
+        let former = ending
+        ending = []
+        try connection.start(after: former)
+        try readings?.start(after: former)
     }
+
+    /// Former connections whose events are taken.
+    private static let mostFormer = 4
 
     package func subscribe(to filters: Set<String>) {
         let transient = settings?.transientFilters ?? []
@@ -49,7 +58,9 @@ package final class ThreadedBrokerLink: BrokerLink {
     }
 
     package func drainEvents() -> [BrokerEvent] {
+        // The present connection begins after the former ones. So if it is there, they have nothing more to say after this.
         let events = connection?.drainEvents() ?? []
+        let late = former.flatMap { $0.drainEvents() }.filter(Self.isOfMessage)
         for event in events {
             switch event {
             case .connected: isConnected = isOpen
@@ -57,7 +68,15 @@ package final class ThreadedBrokerLink: BrokerLink {
             default: break
             }
         }
-        return events + (readings?.drainEvents().filter(isPassedOn) ?? [])
+        return late + events + (readings?.drainEvents().filter(isPassedOn) ?? [])
+    }
+
+    /// Whether an event of a former connection still counts. Its state is of no interest.
+    private static func isOfMessage(_ event: BrokerEvent) -> Bool {
+        switch event {
+        case .acknowledged, .refused, .message, .decoded: true
+        case .connected, .disconnected, .moved, .postponed, .untaken, .subscriptionRefused, .subscribed: false
+        }
     }
 
     /// Whether an event of the second connection is passed on. The state of the link is that of the first.
@@ -74,7 +93,16 @@ package final class ThreadedBrokerLink: BrokerLink {
         }
     }
 
+    package func retire(within limit: Duration) {
+        guard isOpen else { return }
+        (isOpen, isConnected) = (false, false)
+        // The second has nothing to send.
+        ending += [connection?.end(within: limit), readings?.end(within: .zero)].compactMap(\.self)
+    }
+
     package func close(within limit: Duration) {
+        for connection in ending { connection.wait() }
+        ending = []
         guard isOpen else { return }
         (isOpen, isConnected) = (false, false)
         // It has nothing to send.
