@@ -14,13 +14,17 @@ final class BlueZFixture: ScannerOutput {
     private(set) var bus = ScriptedBus()
     private(set) var connections = 0
     var hasBus = true
+    /// Whether rfkill forbids the radio of every adapter.
+    var isBlocked = false
     private(set) var events: [String] = []
     private(set) var notices: [String] = []
     private(set) var strengths: [Int8?] = []
     private(set) var data: [[UInt8]] = []
 
     func makeScanner(selection: AdapterSelection = .all) -> BlueZScanner {
-        BlueZScanner(selection: selection, host: host, output: self) { [unowned self] () throws(ScannerError) in
+        BlueZScanner(
+            selection: selection, host: host, output: self, isBlocked: { [unowned self] _ in isBlocked }
+        ) { [unowned self] () throws(ScannerError) in
             guard hasBus else { throw ScannerError(.unavailable, "no bus") }
             connections += 1
             bus = ScriptedBus()
@@ -80,6 +84,21 @@ final class BlueZFixture: ScannerOutput {
         interfaces.container(BusType.dictionaryEntry, nil) { entry in
             entry.string("org.bluez.AdvertisementMonitorManager1")
             entry.container(BusType.array, "{sv}") { _ in }
+        }
+    }
+
+    /// bluetoothd grants the discovery of adapter 0, and it is on.
+    func discovers() {
+        bus.answer("SetDiscoveryFilter")
+        bus.answer("StartDiscovery")
+        changes(0, "Discovering", true)
+    }
+
+    /// InterfacesRemoved: the adapter is unplugged.
+    func removes(adapter: Int) {
+        bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved") { writer in
+            writer.path("/org/bluez/hci\(adapter)")
+            writer.container(BusType.array, "s") { $0.string("org.bluez.Adapter1") }
         }
     }
 

@@ -43,15 +43,148 @@ import Testing
         #expect(scanner.adapters.map(\.isListening) == [true])
     }
 
-    @Test func `Without a monitor it discovers, and listens when that is granted`() throws {
+    @Test func `Without a monitor it discovers, and listens when that is granted and on`() throws {
         let scanner = fixture.makeScanner()
         try scanner.start()
         fixture.shows(adapters: [0], offersMonitor: false)
         #expect(fixture.bus.calls == ["SetDiscoveryFilter hci0", "StartDiscovery hci0"])
-        fixture.bus.answer("SetDiscoveryFilter")
-        fixture.bus.answer("StartDiscovery")
+        fixture.discovers()
         #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.count == 1)
+        #expect(scanner.problem == nil)
+    }
+
+    @Test func `A discovery is asked for every report, whatever its strength`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        let filter = fixture.bus.dictionary(of: "SetDiscoveryFilter")
+        #expect(filter == ["Transport": "le", "DuplicateData": "true", "RSSI": "-127"])
+        #expect(scanner.adapters.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `A discovery that is answered and not on two seconds later does not listen, and is asked for again`(
+        isGranted: Bool
+    ) throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        for _ in 0..<3 {
+            fixture.bus.answer("SetDiscoveryFilter")
+            if isGranted {
+                fixture.bus.answer("StartDiscovery")
+            } else {
+                fixture.bus.refuse("StartDiscovery", with: "org.bluez.Error.InProgress")
+            }
+            #expect(!scanner.adapters.contains { $0.isListening })
+            fixture.host.advance(by: .seconds(2))
+            #expect(!fixture.bus.calls.contains("StartDiscovery hci0"))
+            fixture.host.advance(by: .seconds(2))
+            #expect(fixture.bus.calls == ["StopDiscovery hci0", "SetDiscoveryFilter hci0", "StartDiscovery hci0"])
+            fixture.bus.refuse("StopDiscovery")
+        }
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(fixture.notices.count == 1, "one line")
+        #expect(fixture.notices.first?.hasPrefix("hci0: no discovery: bluetoothd ") == true)
+        #expect(scanner.problem?.description == fixture.notices.first)
+        fixture.discovers()
+        #expect(fixture.drainEvents() == ["0 listens"])
+        #expect(scanner.problem == nil)
+    }
+
+    @Test func `A discovery in which nothing is heard is asked for anew, ever more rarely, and listens meanwhile`()
+        throws
+    {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        fixture.discovers()
+        _ = fixture.drainEvents()
+        for silence in [15, 30, 60] {
+            fixture.host.advance(by: .seconds(silence - 1))
+            #expect(fixture.bus.calls.isEmpty)
+            fixture.host.advance(by: .seconds(1))
+            #expect(fixture.bus.calls == ["StopDiscovery hci0", "SetDiscoveryFilter hci0", "StartDiscovery hci0"])
+            fixture.bus.answer("StopDiscovery")
+            fixture.changes(0, "Discovering", false)
+            fixture.discovers()
+        }
+        #expect(fixture.events.isEmpty)
+        // Any device is evidence, also one that is no beacon.
+        for _ in 0..<5 {
+            fixture.changed(device, "org.bluez.Device1") { $0.property("RSSI", "n") { $0.int16(-72) } }
+            fixture.adds(device: "/org/bluez/hci0/dev_C0_00_00_00_00_0B")
+            fixture.host.advance(by: .seconds(14))
+            #expect(fixture.bus.calls.isEmpty)
+        }
+        fixture.host.advance(by: .seconds(1))
+        #expect(fixture.bus.calls.count == 3)
+        #expect(scanner.adapters.map(\.isListening) == [true])
+    }
+
+    @Test
+    func `A round that the controller refuses is found by that, although bluetoothd still says that it discovers`()
+        throws
+    {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        fixture.discovers()
+        fixture.host.advance(by: .seconds(15))
+        _ = fixture.drainEvents()
+        fixture.bus.answer("StopDiscovery")
+        fixture.changes(0, "Discovering", false)
+        fixture.bus.answer("SetDiscoveryFilter")
+        fixture.bus.refuse("StartDiscovery", with: "org.bluez.Error.InProgress")
+        fixture.host.advance(by: .seconds(2))
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(scanner.problem != nil)
+    }
+
+    @Test(arguments: [
+        "org.bluez.Error.NotReady", "org.bluez.Error.Failed", "org.bluez.Error.NotAuthorized",
+        "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.UnknownMethod", "x.y",
+    ])
+    func `Whatever error a discovery is refused with is said once, and it is asked for every two seconds`(
+        name: String
+    ) throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        for _ in 0..<3 {
+            fixture.bus.answer("SetDiscoveryFilter")
+            fixture.bus.refuse("StartDiscovery", with: name)
+            fixture.host.advance(by: .seconds(2))
+            fixture.bus.refuse("StopDiscovery")
+        }
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(fixture.notices.count == 1)
+        #expect(fixture.notices.first?.hasPrefix("hci0: no discovery: \(name): no; ") == true)
+        #expect(scanner.problem != nil)
+    }
+
+    @Test func `An answer that comes after the adapter was unplugged has no consequence`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        fixture.removes(adapter: 0)
+        fixture.bus.refuse("StartDiscovery", with: "org.freedesktop.DBus.Error.UnknownObject")
+        fixture.host.advance(by: .seconds(60))
+        #expect(fixture.bus.calls == ["SetDiscoveryFilter hci0"])
+        #expect(scanner.problem?.text == "there is no Bluetooth adapter")
+    }
+
+    @Test func `Another program's change while a discovery waits to be tried again does not hasten it`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        fixture.bus.refuse("StartDiscovery")
+        fixture.bus.answer("SetDiscoveryFilter")
+        fixture.changes(0, "Discovering", true)
+        fixture.changes(0, "Discovering", false)
+        #expect(fixture.bus.calls.isEmpty)
+        #expect(scanner.adapters.map(\.isListening) == [false])
     }
 
     @Test func `A monitor that is refused is followed by a discovery, and not asked for again`() throws {
@@ -67,12 +200,19 @@ import Testing
         #expect(scanner.adapters.map(\.isListening) == [false])
     }
 
-    @Test func `A discovery that is on already counts as granted`() throws {
+    @Test func `The discovery of another program is listened to where the own one fails, and no longer than it is on`()
+        throws
+    {
         let scanner = fixture.makeScanner()
         try scanner.start()
         fixture.shows(adapters: [0], offersMonitor: false)
+        fixture.changes(0, "Discovering", true)
         fixture.bus.refuse("StartDiscovery", with: "org.bluez.Error.InProgress")
+        #expect(fixture.events.isEmpty)
+        fixture.host.advance(by: .seconds(2))
         #expect(fixture.drainEvents() == ["0 listens"])
+        fixture.changes(0, "Discovering", false)
+        #expect(fixture.drainEvents() == ["0 is deaf"])
         #expect(scanner.adapters.count == 1)
     }
 
@@ -80,20 +220,18 @@ import Testing
         let scanner = fixture.makeScanner()
         try scanner.start()
         fixture.shows(adapters: [0], offersMonitor: false)
-        fixture.bus.answer("SetDiscoveryFilter")
-        fixture.bus.answer("StartDiscovery")
-        fixture.changes(0, "Discovering", true)
+        fixture.discovers()
         _ = fixture.drainEvents()
         // A pause between two rounds is shorter.
         fixture.changes(0, "Discovering", false)
         fixture.host.advance(by: .seconds(5))
         fixture.changes(0, "Discovering", true)
-        fixture.host.advance(by: .seconds(20))
+        fixture.host.advance(by: .seconds(9))
         #expect(fixture.drainEvents().isEmpty)
         fixture.changes(0, "Discovering", false)
         fixture.host.advance(by: .seconds(8))
         #expect(fixture.drainEvents() == ["0 is deaf"])
-        fixture.bus.answer("StartDiscovery")
+        fixture.discovers()
         #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.map(\.restarts) == [1])
     }
@@ -110,6 +248,85 @@ import Testing
         fixture.changes(0, "Powered", true)
         #expect(fixture.bus.calls == ["RegisterMonitor hci0"])
         #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
+    @Test func `An adapter that stays off is deaf and said to be off, once, with what to do`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], isPowered: false, offersMonitor: true)
+        for _ in 0..<3 {
+            fixture.bus.refuse("Set", with: "org.bluez.Error.NotReady")
+            fixture.host.advance(by: .seconds(2))
+        }
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(
+            fixture.notices == [
+                "hci0: off; bluetoothd does not switch it on: org.bluez.Error.NotReady: no; by hand: bluetoothctl power on; "
+                    + "rfkill list shows whether it is blocked"
+            ])
+        #expect(scanner.problem?.description == fixture.notices.first)
+    }
+
+    @Test func `An adapter that bluetoothd agrees to switch on and that stays off is said to be off`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], isPowered: false, offersMonitor: true)
+        fixture.bus.answer("Set")
+        fixture.host.advance(by: .seconds(3))
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(
+            fixture.notices.first?.hasPrefix("hci0: off; bluetoothd agreed to switch it on, and it stays off") == true)
+        fixture.host.advance(by: .seconds(2))
+        #expect(fixture.bus.calls == ["Set hci0"])
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
+    @Test(arguments: ["the error", "the property", "the kernel"])
+    func `An adapter that rfkill blocks is said to be blocked, whoever says it`(who: String) throws {
+        fixture.isBlocked = who == "the kernel"
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], isPowered: false, offersMonitor: true)
+        if who == "the property" {
+            fixture.changed("/org/bluez/hci0", "org.bluez.Adapter1") { properties in
+                properties.property("PowerState", "s") { $0.string("off-blocked") }
+            }
+        }
+        fixture.bus.refuse("Set", with: who == "the error" ? "org.bluez.Error.Blocked" : "org.bluez.Error.Failed")
+        #expect(fixture.notices == ["hci0: off, and blocked by rfkill; to unblock: rfkill unblock bluetooth"])
+        #expect(scanner.problem != nil)
+    }
+
+    @Test func `A monitor that bluetoothd takes and does not activate is followed by a discovery`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: true)
+        fixture.bus.answer("RegisterMonitor")
+        fixture.host.advance(by: .seconds(3))
+        fixture.discovers()
+        #expect(fixture.drainEvents() == ["0 listens"])
+        #expect(scanner.adapters.count == 1)
+    }
+
+    @Test func `Where bluetoothd has no adapter, or not the one that is named, that is said`() throws {
+        let scanner = fixture.makeScanner(selection: .anyOf([.index(1)]))
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: true)
+        #expect(fixture.notices.count == 1)
+        #expect(
+            fixture.notices.first?.contains("hci1 of the setting 'adapter' is not there; there is hci0 (AA:") == true)
+        fixture.removes(adapter: 0)
+        #expect(scanner.problem?.text.hasPrefix("there is no Bluetooth adapter") == false, "it was not ours")
+    }
+
+    @Test func `A bus that refuses the scanner is no missing bluetoothd`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.bus.refuse("GetManagedObjects", with: "org.freedesktop.DBus.Error.AccessDenied")
+        #expect(
+            fixture.notices.first?.contains("bluetoothd tells nothing: org.freedesktop.DBus.Error.AccessDenied") == true
+        )
+        #expect(scanner.problem != nil)
     }
 
     @Test func `An adapter that is switched off is deaf, and is switched on`() throws {
@@ -194,10 +411,7 @@ import Testing
         let scanner = try listening(on: [0, 1])
         // As when it is unplugged.
         fixture.bus.callsMonitor("Release", of: 1)
-        fixture.bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved") { writer in
-            writer.path("/org/bluez/hci1")
-            writer.container(BusType.array, "s") { $0.string("org.bluez.Adapter1") }
-        }
+        fixture.removes(adapter: 1)
         #expect(fixture.drainEvents() == ["1 is deaf"])
         fixture.host.advance(by: .seconds(60))
         #expect(fixture.bus.calls.isEmpty, "the other one is asked for nothing")
@@ -212,10 +426,7 @@ import Testing
 
     @Test func `Of two adapters, the one that is unplugged is deaf`() throws {
         let scanner = try listening(on: [0, 1])
-        fixture.bus.signal("/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved") { writer in
-            writer.path("/org/bluez/hci1")
-            writer.container(BusType.array, "s") { $0.string("org.bluez.Adapter1") }
-        }
+        fixture.removes(adapter: 1)
         #expect(fixture.drainEvents() == ["1 is deaf"])
         #expect(scanner.adapters.map(\.isListening) == [true, false])
     }
@@ -267,7 +478,7 @@ import Testing
         fixture.adds(device: device)
         #expect(fixture.drainEvents() == ["0 is deaf"])
         fixture.host.advance(by: .seconds(2))
-        fixture.bus.answer("StartDiscovery")
+        fixture.discovers()
         fixture.changed(device, "org.bluez.Device1") { $0.property("RSSI", "n") { $0.int16(-72) } }
         #expect(fixture.drainEvents() == ["0 listens", "0 heard"])
         #expect(scanner.adapters.map(\.reports) == [1])
@@ -374,7 +585,7 @@ import Testing
         fixture.bus.callsMonitor("Release")
         fixture.host.advance(by: .seconds(2))
         fixture.bus.refuse("RegisterMonitor", with: "org.bluez.Error.AlreadyExists")
-        fixture.bus.answer("StartDiscovery")
+        fixture.discovers()
         #expect(fixture.drainEvents() == ["0 heard", "0 is deaf", "0 listens"])
         fixture.host.advance(by: .seconds(60))
         #expect(fixture.events.isEmpty)
@@ -410,8 +621,7 @@ import Testing
         let scanner = fixture.makeScanner()
         try scanner.start()
         fixture.shows(adapters: [0], offersMonitor: false)
-        fixture.bus.answer("SetDiscoveryFilter")
-        fixture.bus.answer("StartDiscovery")
+        fixture.discovers()
         _ = fixture.drainEvents()
         let bus = fixture.bus
         scanner.stop()

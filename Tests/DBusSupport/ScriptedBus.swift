@@ -38,6 +38,15 @@ package final class ScriptedBus: MessageBus {
         pending.compactMap { $0.call.member == member ? $0.call.reader.string : nil }
     }
 
+    /// The dictionary of the oldest waiting call of this member, its values in words.
+    package func dictionary(of member: String) -> [String: String] {
+        var found: [String: String] = [:]
+        pending.first { $0.call.member == member }?.call.reader.forEachEntry { name, value in
+            found[name] = value.string ?? value.boolean.map { "\($0)" } ?? value.int16.map { "\($0)" }
+        }
+        return found
+    }
+
     /// Answers the oldest call of this member, of this adapter if it matters.
     package func answer(_ member: String, of path: String? = nil, _ body: (inout BusWriter) -> Void = { _ in }) {
         reply(member, path) { call in

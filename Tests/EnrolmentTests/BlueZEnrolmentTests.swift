@@ -24,7 +24,7 @@ final class Files: EnrolmentStorage {
 }
 
 /// bluetoothd as its messages show it.
-private final class Fixture {
+final class BlueZEnrolmentFixture {
     static let adapter = "/org/bluez/hci0"
     /// The key below resolves this address; both were seen in a pairing of two kernels.
     static let phone = "\(adapter)/dev_61_44_12_88_D4_23"
@@ -35,6 +35,8 @@ private final class Fixture {
     let host = ManualHost()
     let bus = ScriptedBus()
     let files = Files()
+    /// The kernel's management interface; nil: it may not be used.
+    var kernel: FakeKernel?
     var isIncoming: Bool? = true
     private(set) var events: [EnrolmentEvent] = []
     private(set) var enrolment: BlueZEnrolment?
@@ -43,13 +45,19 @@ private final class Fixture {
         let enrolment = BlueZEnrolment(
             EnrolmentAppearance(name: "gateway", profile: profile, selection: selection), host: host, bus: bus,
             storage: files,
-            isIncoming: { [unowned self] _, _ in isIncoming }, onEvent: { [unowned self] in events.append($0) })
+            openKernel: { [unowned self] () throws(ScannerError) in
+                guard let kernel else { throw ScannerError(.permission, "no right") }
+                return kernel
+            }, isIncoming: { [unowned self] _, _ in isIncoming }, onEvent: { [unowned self] in events.append($0) })
         self.enrolment = enrolment
         enrolment.start()
     }
 
     /// The answer to GetManagedObjects: an adapter, and devices that are paired, by the end of their path.
-    func shows(isPowered: Bool = true, isPairable: Bool = true, canAdvertise: Bool = true, paired: [String] = []) {
+    func shows(
+        isPowered: Bool = true, isPairable: Bool = true, canAdvertise: Bool = true, hasServices: Bool? = nil,
+        paired: [String] = []
+    ) {
         bus.answer("GetManagedObjects") { writer in
             writer.container(BusType.array, "{oa{sa{sv}}}") { objects in
                 Self.object(&objects, Self.adapter) { interfaces in
@@ -58,10 +66,8 @@ private final class Fixture {
                         properties.property("Powered", "b") { $0.boolean(isPowered) }
                         properties.property("Pairable", "b") { $0.boolean(isPairable) }
                     }
-                    guard canAdvertise else { return }
-                    for name in ["org.bluez.LEAdvertisingManager1", "org.bluez.GattManager1"] {
-                        Self.interface(&interfaces, name) { _ in }
-                    }
+                    if canAdvertise { Self.interface(&interfaces, "org.bluez.LEAdvertisingManager1") { _ in } }
+                    if hasServices ?? canAdvertise { Self.interface(&interfaces, "org.bluez.GattManager1") { _ in } }
                 }
                 for device in paired {
                     let named = BluetoothdObjects.address(in: device)
@@ -78,11 +84,24 @@ private final class Fixture {
         }
     }
 
+    /// bluetoothd accepts all but the advertisement.
+    func refusesAdvertisement(with name: String = "org.bluez.Error.Failed") {
+        for member in ["RegisterAgent", "RequestDefaultAgent", "RegisterApplication"] { bus.answer(member) }
+        bus.refuse("RegisterAdvertisement", with: name)
+    }
+
     /// bluetoothd accepts all that is registered.
     func accepts() {
         for member in ["RegisterAgent", "RequestDefaultAgent", "RegisterApplication", "RegisterAdvertisement"] {
             #expect(bus.calls.count == 1 && bus.calls.first?.hasPrefix(member) == true, "\(bus.calls)")
             bus.answer(member)
+        }
+    }
+
+    /// bluetoothd ends.
+    func ends() {
+        bus.signal("/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged") { writer in
+            for word in ["org.bluez", ":1.1", ""] { writer.string(word) }
         }
     }
 
@@ -140,6 +159,16 @@ private final class Fixture {
         return outcome
     }
 
+    var left: [String] {
+        guard case .ended(_, let left) = events.last else { return [] }
+        return left
+    }
+
+    var reason: String {
+        guard case .failed(let reason)? = end else { return "" }
+        return reason
+    }
+
     private static func object(
         _ objects: inout BusWriter, _ path: String, _ body: (inout BusWriter) -> Void
     ) {
@@ -161,6 +190,8 @@ private final class Fixture {
 
 /// An enrolment as bluetoothd sees it.
 @Suite struct BlueZEnrolmentTests {
+    private typealias Fixture = BlueZEnrolmentFixture
+
     @Test func `A phone that pairs is enrolled, and nothing of it stays`() {
         let fixture = Fixture()
         fixture.start()

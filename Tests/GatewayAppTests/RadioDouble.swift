@@ -10,6 +10,7 @@ import StatusPage
 final class RadioDouble: RadioLink {
     let way = "capture"
     var adapters: [AdapterStatus] = []
+    var problem: ScanProblem?
     let malformed = MalformedCounters()
     private(set) weak var output: (any RadioOutput)?
     private(set) var starts = 0

@@ -153,6 +153,25 @@ import Testing
             ])
     }
 
+    @Test func `Why no adapter can be used is the finding, unless one listens`() {
+        var snapshot = StatusSnapshot(
+            now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",
+            startedAt: .zero)
+        func findings() -> [String] {
+            snapshot.liveFindings.filter { $0.subject == "adapter" }.flatMap { [$0.level.rawValue, $0.text, $0.cure] }
+        }
+        snapshot.scanner.problem = .init(text: "hci0 is used by another program", cure: "end it")
+        #expect(findings() == ["error", "hci0 is used by another program", "end it"])
+        #expect(snapshot.json["scanner"]?["problem"]?["text"] == .string("hci0 is used by another program"))
+        #expect(StatusSnapshot(reading: snapshot.json).scanner.problem == snapshot.scanner.problem)
+        snapshot.scanner.adapters = [.init(name: "hci0", isListening: false)]
+        #expect(findings() == ["error", "hci0 is used by another program", "end it"])
+        snapshot.scanner.adapters.append(.init(name: "hci1", isListening: true))
+        #expect(findings().contains("hci1 listens"))
+        snapshot.scanner.problem = nil
+        #expect(snapshot.json["scanner"]?["problem"] == .null)
+    }
+
     @Test func `Findings put the worst first, each with its cure`() {
         var snapshot = StatusSnapshot(
             now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: false), version: "1", device: "hall",

@@ -68,6 +68,44 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         #expect(fixture.events.isEmpty)
     }
 
+    @Test func `Why there is no adapter is said a second after that is known, once, until one is there`() throws {
+        let fixture = try MonitorFixture()
+        fixture.kernel.absence = ScanProblem("there is none", cure: "plug one in")
+        fixture.kernel.answers(.readIndexList, 0xffff, [0, 0])
+        #expect(fixture.notices.isEmpty)
+        fixture.wait(.seconds(1))
+        #expect(fixture.notices == ["there is none; plug one in"])
+        #expect(fixture.monitor.problem?.text == "there is none")
+        fixture.kernel.answers(.readIndexList, 0xffff, [0, 0])
+        fixture.wait(.seconds(60))
+        #expect(fixture.notices.count == 1)
+        fixture.kernel.informs(0, isPowered: true)
+        #expect(fixture.monitor.problem == nil)
+        fixture.wait(.seconds(60))
+        #expect(fixture.notices.count == 1)
+    }
+
+    @Test func `An adapter that the kernel no longer offers is not unplugged, and the reason is looked for`() throws {
+        let fixture = try MonitorFixture()
+        fixture.kernel.informs(0, isPowered: true)
+        _ = fixture.drainEvents()
+        fixture.kernel.devices = [0]
+        fixture.kernel.absence = ScanProblem("another program has it", cure: "end that")
+        fixture.kernel.says(0x0005, 0, [])
+        #expect(fixture.drainEvents() == ["0 lost: the kernel no longer offers it"])
+        fixture.wait(.seconds(1))
+        #expect(fixture.notices == ["another program has it; end that"])
+    }
+
+    @Test func `While an adapter is there, no reason is looked for`() throws {
+        let fixture = try MonitorFixture()
+        fixture.kernel.absence = ScanProblem("there is none", cure: "plug one in")
+        fixture.kernel.answers(.readIndexList, 0xffff, [1, 0, 0, 0])
+        fixture.kernel.informs(0, isPowered: true)
+        fixture.wait(.seconds(5))
+        #expect(fixture.notices.isEmpty)
+    }
+
     @Test func `An adapter without Low Energy is not used`() throws {
         let fixture = try MonitorFixture()
         fixture.kernel.informs(0, isPowered: true, canLowEnergy: false)

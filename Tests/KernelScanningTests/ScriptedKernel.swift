@@ -28,6 +28,13 @@ final class ScriptedKernel: KernelBluetooth {
     }
 
     func isBlocked(_ index: UInt16) -> Bool { blocked.contains(index) }
+    /// Why no adapter can be used.
+    var absence: ScanProblem?
+    /// The controllers that the kernel has, but may not offer.
+    var devices: Set<UInt16> = []
+
+    func hasDevice(_ index: UInt16) -> Bool { devices.contains(index) }
+    func absence(_ selection: AdapterSelection) -> ScanProblem? { absence }
     func holds(_ capability: Capability) -> Bool { capabilities.contains(capability) }
 
     /// A message of the management socket: header, then `parameters`.

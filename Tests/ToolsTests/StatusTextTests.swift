@@ -112,6 +112,13 @@ import Testing
         #expect(ExplanationText.text(read, at: .zero) == table)
     }
 
+    @Test func `Why no adapter can be used is in the line of the radio`() {
+        var status = StatusSnapshot(reading: ["scanner": ["name": "mgmt", "adapters": []]])
+        #expect(StatusText(status).text.contains("no adapter is in use (mgmt)"))
+        status.scanner.problem = .init(text: "there is none", cure: "plug one in")
+        #expect(StatusText(status).text.contains("there is none; plug one in (mgmt)"))
+    }
+
     @Test func `A refused login names the user and the client id that were tried`() {
         var broker = Broker(clientID: "janehall")
         let refused = BrokerFailure.notAccepted(code: 5)

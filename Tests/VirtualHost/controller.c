@@ -1,11 +1,12 @@
 /* A Bluetooth LE controller for the virtual host (transport.h says how it reaches the kernel): it answers what the kernel's start-up asks,
  * scans when told to, and puts on the air what its script says. Its log (standard error) is evidence.
  *
- *   controller [-x] [-d] [-v] [-a ADDRESS] [SCRIPT|-]
+ *   controller [-x] [-d] [-v] [-u|-r] [-a ADDRESS] [SCRIPT|-]
  *     -x  a Bluetooth 5 controller: extended scanning, extended advertising reports
  *     -d  the duplicate filter compares the data too (default: address and event type only)
  *     -v  log every HCI command
  *     -a  the controller's own public address
+ *     -u  one that is not configured, -r  one that the kernel does not use (both with /dev/vhci only)
  *
  * The script has one command on a line; '#' starts a comment. Reports go out only while the host scans, and only in
  * the window of each scan interval.
@@ -22,6 +23,9 @@
  *   hex H4PACKET                      raw bytes to the host: malformed events, other events
  *   deaf                              report nothing any more, answer commands, until HCI Reset
  *   hang                              answer nothing and report nothing, until HCI Reset
+ *   refuse STATUS                     refuse to switch the scan on, with this status; 0: accept again
+ *   stuck STATUS                      refuse to switch it off, with this status; 0: accept again
+ *   mute 1|0                          do not answer the command that switches it on; answer again
  *   stat                              log the counters
  *   quit [STATUS]
  * After the last line it goes on answering and advertising until SIGTERM.
@@ -59,8 +63,14 @@ static struct {
     int64_t since; /* when it was switched on */
 } scan;
 
+/* Orders that last, over resets too. */
 static struct {
-    unsigned long sent, filtered, unheard, commands, unknown, scans_on, scans_off, flooded, resets;
+    int refusal, stuck; /* HCI status; 0: none */
+    int mute;
+} fault;
+
+static struct {
+    unsigned long sent, filtered, unheard, commands, unknown, scans_on, scans_off, flooded, resets, refused;
 } count;
 
 static uint64_t seen[SEEN];
@@ -157,17 +167,37 @@ static void scan_enable(bool on, bool filter)
         scan.interval ? scan.window * 100 / scan.interval : 0);
 }
 
+/* Whether the script forbids this command. */
+static bool misbehaves(int opcode, bool on)
+{
+    uint8_t status = on ? fault.refusal : fault.stuck;
+    if (on && fault.mute) {
+        say("does not answer: scan on");
+        return true;
+    }
+    if (!status)
+        return false;
+    count.refused++;
+    say("refuses with 0x%02x: scan %s", status, on ? "on" : "off");
+    command_complete(opcode, &status, 1);
+    return true;
+}
+
 static void scan_command(int opcode, const uint8_t *p)
 {
     uint8_t status = 0;
+    if (!(opcode & 1) && misbehaves(opcode, p[0]))
+        return;
     enum family family = opcode >= 0x2041 ? EXTENDED : LEGACY;
     if (scan.family != NEITHER && scan.family != family) {
         /* Core Specification, Vol 4, Part E, 3.1.1: legacy and extended commands may not be mixed. */
         status = 0x0c;
+        count.refused++;
         say("scan command 0x%04x disallowed: mixes legacy and extended", opcode);
     } else if (scan.on && opcode & 1) {
         /* 7.8.10, 7.8.64: not while scanning is enabled. */
         status = 0x0c;
+        count.refused++;
         say("scan parameters disallowed: scanning");
     } else {
         scan.family = family;
@@ -365,8 +395,8 @@ static int ibeacon(uint8_t *data, const char *uuid, int major, int minor, int po
 static void log_counters(void)
 {
     say("stat sent=%lu filtered=%lu unheard=%lu commands=%lu unknown=%lu scans_on=%lu scans_off=%lu resets=%lu "
-        "flooded=%ld", count.sent, count.filtered, count.unheard, count.commands, count.unknown, count.scans_on,
-        count.scans_off, count.resets, flood.done);
+        "flooded=%ld refused=%lu", count.sent, count.filtered, count.unheard, count.commands, count.unknown, count.scans_on,
+        count.scans_off, count.resets, flood.done, count.refused);
 }
 
 /* ---- the script ---- */
@@ -442,6 +472,9 @@ static void run_line(char *line)
         hold.until = now() + ms * 1e6;
     } else if (sscanf(line, "sleep %lf", &ms) == 1) {
         hold.until = now() + ms * 1e6;
+    } else if (sscanf(line, "refuse %i", &fault.refusal) == 1 || sscanf(line, "stuck %i", &fault.stuck) == 1 ||
+               sscanf(line, "mute %i", &fault.mute) == 1) {
+        say("%s from here", line);
     } else if (!strcmp(word, "deaf")) {
         say("deaf from here");
         scan.deaf = true;
@@ -533,11 +566,13 @@ static void take(const uint8_t *packet, int length)
 static int options(int argc, char **argv)
 {
     int option;
-    while ((option = getopt(argc, argv, "xdva:")) != -1) {
+    while ((option = getopt(argc, argv, "xdvura:")) != -1) {
         switch (option) {
         case 'x': has_extended = true; break;
         case 'd': filter_compares_data = true; break;
         case 'v': logs_commands = true; break;
+        case 'u': vhci_kind = VHCI_UNCONFIGURED; break;
+        case 'r': vhci_kind = VHCI_RAW; break;
         case 'a':
             if (read_address(optarg, own_address))
                 break;

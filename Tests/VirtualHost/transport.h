@@ -15,6 +15,11 @@ enum { LINE_DISCIPLINE_HCI = 15, UART_PROTOCOL_H4 = 0 };
 #define HCIUARTSETPROTO _IOW('U', 200, int)
 #define HCIUARTGETDEVICE _IOR('U', 202, int)
 
+/* What the kernel is told of a controller on /dev/vhci (drivers/bluetooth/hci_vhci.c): nothing in particular, that it is to be
+ * configured by its maker's program, or that the kernel is not to use it. */
+static uint8_t vhci_kind;
+enum { VHCI_UNCONFIGURED = 0x40, VHCI_RAW = 0x80 };
+
 static int host;
 static bool host_is_stream;
 
@@ -42,7 +47,7 @@ static void open_uart(void)
 
 static void host_open(void)
 {
-    const uint8_t create[] = {PACKET_VENDOR, 0};
+    const uint8_t create[] = {PACKET_VENDOR, vhci_kind};
     if ((host = open("/dev/vhci", O_RDWR)) >= 0) {
         if (write(host, create, sizeof create) != sizeof create)
             die(2, "write /dev/vhci");

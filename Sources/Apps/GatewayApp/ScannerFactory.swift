@@ -22,18 +22,22 @@ extension Settings {
             return CaptureScanner(path: resolved, speed: speed, host: host, output: output)
         case .mgmt: return try MgmtScanner(selection: selection, host: host, output: output)
         case .hci: return try HCIScanner(selection: selection, host: host, output: output)
-        case .bluez: return BlueZScanner(selection: selection, host: host, output: output)
+        case .bluez: return bluez(host: host, output: output)
         case .auto:
             return AutoScanner(
                 ways: [
                     AutoScanner.Way("mgmt", "the kernel's advertisement monitors") { () throws(ScannerError) in
                         try MgmtScanner(selection: selection, host: host, output: output)
                     },
-                    AutoScanner.Way("bluez", "bluetoothd") {
-                        BlueZScanner(selection: selection, host: host, output: output)
-                    },
+                    AutoScanner.Way("bluez", "bluetoothd") { bluez(host: host, output: output) },
                 ], host: host, output: output)
         }
+    }
+
+    private func bluez(host: any EventHost, output: any ScannerOutput) -> BlueZScanner {
+        BlueZScanner(
+            selection: configuration.adapterSelection, host: host, output: output,
+            isBlocked: { RadioSwitch.isBlocked($0) })
     }
 }
 

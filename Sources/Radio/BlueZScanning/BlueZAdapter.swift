@@ -32,8 +32,18 @@ final class BlueZAdapter {
     var status: AdapterStatus
     var offersMonitor = false
     var isPowered = false
-    var isDiscovering = false
+    /// bluetoothd says that rfkill forbids the radio (`PowerState`, BlueZ 5.65 and later).
+    var isBlocked = false
+    /// Whether bluetoothd shows the adapter.
+    var isThere = true
     var address: UInt64 = 0
+    var discovery = DiscoveryEvidence()
+    /// A discovery was asked for since bluetoothd has begun, and may stand.
+    var hasAskedForDiscovery = false
+    /// The requests that belong to what is now; answers to earlier ones mean nothing.
+    var attempt = 0
+    /// Why it does not listen, as last logged; nil while it listens.
+    var said: ScanProblem?
     /// The requested way of listening; it may not be active yet.
     var way: Way?
     var retry: (any EventRegistration)?
@@ -59,15 +69,34 @@ final class BlueZAdapter {
             index: status.receiver.index, address: DeviceAddress(value: address, isRandom: false))
     }
 
+    var present: PresentAdapter {
+        PresentAdapter(index: status.receiver.index, address: DeviceAddress(value: address, isRandom: false))
+    }
+
+    /// What was asked of bluetoothd is void: the adapter is off or gone, or bluetoothd has ended.
+    func forgetRequests() {
+        retry?.cancel()
+        retry = nil
+        attempt += 1
+        way = nil
+        isPowered = false
+        discovery.ended()
+    }
+
     /// Applies properties of org.bluez.Adapter1.
-    func update(_ properties: BusReader) {
+    ///
+    /// - Returns: The new value of `Discovering`, if it is among them.
+    func update(_ properties: BusReader) -> Bool? {
+        var isDiscovering: Bool?
         properties.forEachEntry { name, value in
             switch name {
             case "Powered": isPowered = value.boolean ?? isPowered
+            case "PowerState": isBlocked = value.string.map { $0 == "off-blocked" } ?? isBlocked
             case "Discovering": isDiscovering = value.boolean ?? isDiscovering
             case "Address": address = value.string.flatMap { UInt64($0.filter { $0 != ":" }, radix: 16) } ?? address
             default: break
             }
         }
+        return isDiscovering
     }
 }

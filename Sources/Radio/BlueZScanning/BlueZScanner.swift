@@ -9,30 +9,35 @@ package import Scanning
 /// duplicate filter is off, which the kernel ignores (see Docs/scanning.md).
 package final class BlueZScanner: Scanner {
     private static let service = "org.bluez"
-    private static let properties = "org.freedesktop.DBus.Properties"
+    static let properties = "org.freedesktop.DBus.Properties"
     private static let objectManager = "org.freedesktop.DBus.ObjectManager"
-    private static let retryDelay = Duration.seconds(2)
     private static let reconnectionDelay = Duration.seconds(5)
-    /// bluetoothd pauses its discovery for up to 5 s between rounds.
-    private static let longestDiscoveryPause = Duration.seconds(8)
     /// bluetoothd reports when a device is found and lost, and its RSSI only after large changes. In between, the
     /// scanner counts one report a second.
     private static let vouchingInterval = Duration.seconds(1)
 
-    private let host: any EventHost
-    private weak var output: (any ScannerOutput)?
+    let host: any EventHost
+    private(set) weak var output: (any ScannerOutput)?
     private let selection: AdapterSelection
+    private let isBlocked: (_ adapter: UInt16) -> Bool
     private let makeBus: () throws(ScannerError) -> any MessageBus
-    private var bus: (any MessageBus)?
+    private(set) var bus: (any MessageBus)?
     private var byPath: [String: BlueZAdapter] = [:]
+    /// What bluetoothd shows and the selection does not include.
+    private var others: [String: PresentAdapter] = [:]
     private var devices: [String: KnownDevice] = [:]
     private var timer: (any EventRegistration)?
     private var hasReportedLimits: Set<BlueZAdapter.Way> = []
-    private var saidAbsent = false
+    /// Why no adapter can be used, as last logged.
+    private var absence: ScanProblem?
     private var nextConnection = MonotonicInstant.zero
 
-    package convenience init(selection: AdapterSelection = .all, host: any EventHost, output: any ScannerOutput) {
-        self.init(selection: selection, host: host, output: output) { () throws(ScannerError) in
+    /// - Parameter isBlocked: Whether rfkill forbids the radio of an adapter.
+    package convenience init(
+        selection: AdapterSelection = .all, host: any EventHost, output: any ScannerOutput,
+        isBlocked: @escaping (_ adapter: UInt16) -> Bool
+    ) {
+        self.init(selection: selection, host: host, output: output, isBlocked: isBlocked) { () throws(ScannerError) in
             return try mapError({ ScannerError(.unavailable, $0.description) }) { () throws(BusError) in
                 try BusConnection(to: BlueZScanner.service, host: host)
             }
@@ -42,16 +47,25 @@ package final class BlueZScanner: Scanner {
     /// - Parameter makeBus: connects to the bus; called again after the connection was lost.
     init(
         selection: AdapterSelection, host: any EventHost, output: any ScannerOutput,
+        isBlocked: @escaping (_ adapter: UInt16) -> Bool = { _ in false },
         makeBus: @escaping () throws(ScannerError) -> any MessageBus
     ) {
         self.selection = selection
         self.host = host
         self.output = output
+        self.isBlocked = isBlocked
         self.makeBus = makeBus
     }
 
     package var adapters: [AdapterStatus] {
         byPath.values.map(\.status).sorted { $0.receiver.index < $1.receiver.index }
+    }
+
+    /// Why no adapter listens, as far as that is known.
+    package var problem: ScanProblem? {
+        guard !byPath.values.contains(where: \.status.isListening) else { return nil }
+        let said = byPath.values.filter { $0.isThere && $0.said != nil }
+        return absence ?? said.min { $0.status.receiver.index < $1.status.receiver.index }?.said
     }
 
     package func start() throws(ScannerError) {
@@ -86,13 +100,15 @@ package final class BlueZScanner: Scanner {
     }
 
     private func lostBus() {
-        forget(because: "\(bus?.problem ?? .gone)")
+        let problem = bus?.problem ?? .gone
+        forget(because: "\(problem)")
+        let found = ScanProblem("\(problem)", cure: "it is tried again")
         // No adapter says it where none was found.
-        if byPath.isEmpty { absent(because: "\(bus?.problem ?? .gone)") }
+        if byPath.isEmpty { say(absence: found) } else { absence = found }
         bus = nil
     }
 
-    private func call(_ path: String, _ interface: String, _ member: String) -> BusMessage? {
+    func call(_ path: String, _ interface: String, _ member: String) -> BusMessage? {
         BusMessage.call(Self.service, path, interface, member)
     }
 
@@ -101,24 +117,43 @@ package final class BlueZScanner: Scanner {
         bus?.call(call("/", Self.objectManager, "GetManagedObjects")) { [weak self] answer in
             guard let self else { return }
             guard !answer.isError else { return absent(answer) }
-            saidAbsent = false
             answer.reader.forEach { element in
                 guard var object = element.inside, let path = object.string else { return }
                 object.next()
                 self.met(path, object, isNew: false)
             }
+            lookForAbsence()
         }
     }
 
     private func absent(_ answer: BusMessage) {
         let isGone = answer.errorName.hasSuffix("NameHasNoOwner") || answer.errorName.hasSuffix("ServiceUnknown")
-        let reason = isGone ? "bluetoothd is not running; start it: sudo systemctl start bluetooth" : answer.errorText
-        absent(because: reason)
+        say(
+            absence: isGone
+                ? Self.notRunning
+                : ScanProblem(
+                    "bluetoothd tells nothing: \(answer.errorText)",
+                    cure: BusRefusal.cure(answer.errorText) ?? "see: systemctl status bluetooth"))
     }
 
-    private func absent(because reason: String) {
-        if !saidAbsent { output?.notice(Notice(.warning, "bluez: \(reason)")) }
-        saidAbsent = true
+    private static let notRunning = ScanProblem(
+        "bluetoothd is not running", cure: "start it: sudo systemctl start bluetooth")
+
+    /// Says why no adapter of bluetoothd can be used, if none can.
+    private func lookForAbsence() {
+        guard !byPath.values.contains(where: \.isThere) else {
+            absence = nil
+            return
+        }
+        let present = others.values.sorted { $0.index < $1.index }
+        guard let problem = selection.problem(among: present) else { return }
+        say(absence: problem)
+    }
+
+    private func say(absence problem: ScanProblem) {
+        guard problem != absence else { return }
+        absence = problem
+        output?.notice(Notice(.warning, "bluez: \(problem)"))
     }
 
     private func receive(_ message: BusMessage) {
@@ -137,21 +172,25 @@ package final class BlueZScanner: Scanner {
             reader.next()
             reader.next()
             // The new owner; empty if the service has ended.
-            if reader.string == "" { forget(because: "bluetoothd is gone") } else { look() }
+            guard reader.string == "" else { return look() }
+            forget(because: "bluetoothd is gone")
+            // It may be restarting, and the log has the line above.
+            absence = Self.notRunning
         default: break
         }
     }
 
     private func forget(because reason: String) {
         for adapter in byPath.values {
-            adapter.retry?.cancel()
-            adapter.way = nil
-            adapter.isPowered = false
+            adapter.forgetRequests()
+            adapter.isThere = false
+            adapter.hasAskedForDiscovery = false
             adapter.monitorFailed = false
             adapter.isReleased = false
             adapter.offersMonitor = false
             reportListening(adapter, false, because: reason)
         }
+        others = [:]
         devices = [:]
     }
 
@@ -163,22 +202,29 @@ package final class BlueZScanner: Scanner {
             switch name {
             case "org.bluez.Adapter1":
                 guard let adapter = byPath[path] ?? BlueZAdapter(path: path) else { return }
-                adapter.update(properties)
+                adapter.isThere = true
+                let isDiscovering = adapter.update(properties)
                 // The number of an adapter that was unplugged may be that of another one now.
-                byPath[path] = adapter.isChosen(by: selection) ? adapter : nil
+                let isChosen = adapter.isChosen(by: selection)
+                byPath[path] = isChosen ? adapter : nil
+                others[path] = isChosen ? nil : adapter.present
+                if isChosen, let isDiscovering {
+                    carryOut(adapter.discovery.discovers(isDiscovering, at: host.now), adapter)
+                }
             case "org.bluez.AdvertisementMonitorManager1": offersMonitor = true
             case "org.bluez.Device1":
                 var device = devices[path] ?? KnownDevice()
                 // Devices that bluetoothd remembers may not be near now.
                 let isHeard = device.update(properties)
                 devices[path] = device
-                if isNew && isHeard { report(device, path) }
+                if isNew && isHeard { heard(device, path) }
             default: break
             }
         }
         // The manager may come before or after the adapter in one message, so this waits for both.
-        guard let adapter = byPath[path] else { return }
+        guard let adapter = byPath[path], adapter.isThere else { return }
         if offersMonitor { adapter.offersMonitor = true }
+        absence = nil
         begin(adapter)
     }
 
@@ -189,11 +235,14 @@ package final class BlueZScanner: Scanner {
         var interfaces: [String] = []
         reader.forEach { if let name = $0.string { interfaces.append(name) } }
         if interfaces.contains("org.bluez.Device1") { devices[path] = nil }
-        guard interfaces.contains("org.bluez.Adapter1"), let adapter = byPath[path] else { return }
-        adapter.retry?.cancel()
-        adapter.way = nil
-        adapter.isPowered = false
+        guard interfaces.contains("org.bluez.Adapter1") else { return }
+        others[path] = nil
+        guard let adapter = byPath[path] else { return }
+        adapter.forgetRequests()
+        adapter.isThere = false
+        adapter.hasAskedForDiscovery = false
         reportListening(adapter, false, because: "unplugged")
+        lookForAbsence()
     }
 
     private func changed(_ message: BusMessage) {
@@ -204,140 +253,36 @@ package final class BlueZScanner: Scanner {
             guard var device = devices[message.path] else { return }
             let isHeard = device.update(reader)
             devices[message.path] = device
-            if isHeard { report(device, message.path) }
+            if isHeard { heard(device, message.path) }
         } else if interface == "org.bluez.Adapter1", let adapter = byPath[message.path] {
             let wasPowered = adapter.isPowered
-            adapter.update(reader)
+            let isDiscovering = adapter.update(reader)
             if wasPowered && !adapter.isPowered {
-                adapter.way = nil
+                adapter.forgetRequests()
                 reportListening(adapter, false, because: "powered off")
             }
-            if adapter.way == .discovery { watchDiscovery(adapter) }
-            begin(adapter)
+            // While a failed attempt waits for the next one, no other change is a reason to try at once.
+            let isNews = adapter.isPowered != wasPowered || adapter.retry == nil
+            if let isDiscovering { carryOut(adapter.discovery.discovers(isDiscovering, at: host.now), adapter) }
+            if isNews, adapter.isThere { begin(adapter) }
         }
     }
 
-    // MARK: Listening
+    // MARK: Reports
 
-    private func begin(_ adapter: BlueZAdapter) {
-        guard adapter.way == nil else { return }
-        guard adapter.isPowered else { return powerOn(adapter) }
-        if adapter.offersMonitor && !adapter.monitorFailed {
-            adapter.way = .monitor
-            let message = call(adapter.path, "org.bluez.AdvertisementMonitorManager1", "RegisterMonitor")
-            message?.append { $0.path(BeaconMonitorObject.root(of: adapter)) }
-            ask(adapter, message) { scanner, adapter, answer in
-                // bluetoothd calls Activate on success.
-                guard answer.isError else {
-                    adapter.isReleased = false
-                    return
-                }
-                // bluetoothd keeps the monitor while the adapter is off, and does not call Activate again.
-                if answer.errorName.hasSuffix(".AlreadyExists"), !adapter.isReleased {
-                    guard adapter.way == .monitor else { return }
-                    return scanner.reportListening(adapter, true, because: "advertisement monitor of bluetoothd")
-                }
-                adapter.monitorFailed = true
-                adapter.way = nil
-                scanner.notice(adapter, .info, "no advertisement monitor: \(answer.errorText)")
-                scanner.begin(adapter)
-            }
-        } else {
-            adapter.way = .discovery
-            discover(adapter)
-        }
-    }
-
-    private func discover(_ adapter: BlueZAdapter) {
-        let filter = call(adapter.path, "org.bluez.Adapter1", "SetDiscoveryFilter")
-        filter?.append { writer in
-            writer.container(BusType.array, "{sv}") { entries in
-                entries.property("Transport", "s") { $0.string("le") }
-                entries.property("DuplicateData", "b") { $0.boolean(true) }
-            }
-        }
-        ask(adapter, filter) { scanner, adapter, answer in
-            if answer.isError { scanner.notice(adapter, .warning, "no discovery filter: \(answer.errorText)") }
-        }
-        ask(adapter, call(adapter.path, "org.bluez.Adapter1", "StartDiscovery")) { scanner, adapter, answer in
-            guard answer.isError, !answer.errorName.hasSuffix("InProgress") else {
-                return scanner.reportListening(adapter, true, because: "discovery by bluetoothd")
-            }
-            adapter.way = nil
-            scanner.reportListening(adapter, false, because: "no discovery")
-            scanner.notice(adapter, .warning, "no discovery: \(answer.errorText); trying again")
-            scanner.again(adapter)
-        }
-    }
-
-    /// The discovery may end for other reasons (a reset of the adapter). Then it is started again.
-    private func watchDiscovery(_ adapter: BlueZAdapter) {
-        adapter.retry?.cancel()
-        adapter.retry = nil
-        guard !adapter.isDiscovering else { return }
-        adapter.retry = host.at(host.now.advanced(by: Self.longestDiscoveryPause)) { [weak self, weak adapter] in
-            guard let self, let adapter, adapter.way == .discovery, !adapter.isDiscovering else { return }
-            reportListening(adapter, false, because: "the discovery ended")
-            adapter.way = nil
-            begin(adapter)
-        }
-    }
-
-    private func powerOn(_ adapter: BlueZAdapter) {
-        let message = call(adapter.path, Self.properties, "Set")
-        message?.append { writer in
-            writer.string("org.bluez.Adapter1")
-            writer.string("Powered")
-            writer.container(BusType.variant, "b") { $0.boolean(true) }
-        }
-        ask(adapter, message) { scanner, adapter, answer in
-            // PropertiesChanged reports success.
-            if answer.isError { scanner.again(adapter) }
-        }
-    }
-
-    private func ask(
-        _ adapter: BlueZAdapter, _ message: BusMessage?,
-        _ answered: @escaping (BlueZScanner, BlueZAdapter, BusMessage) -> Void
-    ) {
-        bus?.call(message) { [weak self, weak adapter] answer in
-            guard let self, let adapter else { return }
-            answered(self, adapter, answer)
-        }
-    }
-
-    private func again(_ adapter: BlueZAdapter) {
-        adapter.retry?.cancel()
-        adapter.retry = host.at(host.now.advanced(by: Self.retryDelay)) { [weak self, weak adapter] in
-            guard let self, let adapter else { return }
-            begin(adapter)
-        }
-    }
-
-    private func reportListening(_ adapter: BlueZAdapter, _ listening: Bool, because reason: String) {
-        // That it does not listen is reported at first, too: presence may remember the adapter from an earlier run.
-        guard adapter.status.isListening != listening || !adapter.hasReported else { return }
-        adapter.hasReported = true
-        adapter.status.isListening = listening
-        if listening {
-            if adapter.hasListened { adapter.status.restarts += 1 }
-            adapter.hasListened = true
-            reportLimits(adapter)
-        }
-        let reason = "\(adapter.status.name): \(reason)"
-        output?.listening(listening, of: adapter.status.receiver, at: host.now, because: reason)
-    }
-
-    private func reportLimits(_ adapter: BlueZAdapter) {
+    /// Tells once what is lost by an adapter's way of listening.
+    func reportLimits(_ adapter: BlueZAdapter) {
         guard let way = adapter.way, hasReportedLimits.insert(way).inserted else { return }
         notice(adapter, .warning, way.limits)
     }
 
-    private func notice(_ adapter: BlueZAdapter, _ priority: LogPriority, _ text: String) {
-        output?.notice(Notice(priority, "\(adapter.status.name): \(text)"))
-    }
+    func isBlocked(_ adapter: BlueZAdapter) -> Bool { adapter.isBlocked || isBlocked(adapter.status.receiver.index) }
 
-    // MARK: Reports
+    /// bluetoothd has reported a device, of whatever kind.
+    private func heard(_ device: KnownDevice, _ path: String) {
+        adapter(of: path)?.discovery.heard(at: host.now)
+        report(device, path)
+    }
 
     private func report(_ device: KnownDevice, _ path: String) {
         // What comes while the adapter does not listen belongs to another program's discovery, which may end unnoticed at any time.
@@ -360,6 +305,7 @@ package final class BlueZScanner: Scanner {
 
     private func tick() {
         for (path, device) in devices where device.isReportedPresent { report(device, path) }
+        for adapter in byPath.values { carryOut(adapter.discovery.tick(at: host.now), adapter) }
         if bus == nil, host.now >= nextConnection {
             nextConnection = host.now.advanced(by: Self.reconnectionDelay)
             try? connect()
@@ -404,6 +350,6 @@ package final class BlueZScanner: Scanner {
         guard adapter.way == .monitor else { return }
         adapter.way = nil
         reportListening(adapter, false, because: "bluetoothd gave up the advertisement monitor")
-        again(adapter)
+        again(adapter, after: Self.retryDelay)
     }
 }

@@ -14,13 +14,20 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
     static let objectManager = "org.freedesktop.DBus.ObjectManager"
 
     let bus: any MessageBus
-    private let host: any EventHost
+    let host: any EventHost
     let appearance: EnrolmentAppearance
     let run: EnrolmentRun
+    /// Opens the kernel's management interface, for where bluetoothd refuses the advertisement.
+    let openKernel: ManagementOpener
+    /// The advertisement at the kernel; nil while bluetoothd has it.
+    var kernelAdvertisement: KernelAdvertisement?
     private let isIncoming: (_ adapter: UInt16, _ device: DeviceAddress) -> Bool?
     private(set) var objects = BluetoothdObjects()
     /// The adapter's object; empty until it is chosen.
     private(set) var adapter = ""
+    /// What could not be undone, and why.
+    private var left: [String] = []
+    private var finished: (() -> Void)?
     /// What was paired before this enrolment, without what an earlier one left.
     private var ownPairings: [BluetoothdObjects.Device] = []
 
@@ -29,10 +36,12 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
     ///   - onEvent: Called on the loop's thread.
     package init(
         _ appearance: EnrolmentAppearance, host: any EventHost, bus: any MessageBus, storage: any EnrolmentStorage,
+        openKernel: @escaping ManagementOpener,
         isIncoming: @escaping (_ adapter: UInt16, _ device: DeviceAddress) -> Bool?,
         onEvent: @escaping (EnrolmentEvent) -> Void
     ) {
         (self.appearance, self.host, self.bus, self.isIncoming) = (appearance, host, bus, isIncoming)
+        self.openKernel = openKernel
         run = EnrolmentRun(with: "bluetoothd", host: host, storage: storage, onEvent: onEvent)
         run.way = self
     }
@@ -93,7 +102,11 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
             run.handle(.failed("bluetoothd has no Bluetooth adapter that the setting 'adapter' allows; see: doctor"))
             return nil
         }
-        guard let able = selected.first(where: { $0.canAdvertise && $0.hasServices }) else {
+        // Where bluetoothd offers no advertisements, the kernel says whether the controller can advertise.
+        guard
+            let able = selected.first(where: { $0.canAdvertise && $0.hasServices })
+                ?? selected.first(where: \.hasServices)
+        else {
             run.handle(.failed("the adapter \(first.path.split(separator: "/").last ?? "") cannot advertise"))
             return nil
         }
@@ -137,12 +150,7 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
 
     private func removeLeftovers(_ devices: ArraySlice<String>) {
         guard let device = devices.first else {
-            // What was switched on before is switched off at the end. What was changed at the kernel, bluetoothd has replaced.
-            let unpairable = run.record.unpairable
-            (run.record, run.kept) = (EnrolmentRecord(), EnrolmentRecord())
-            run.record.unpairable = unpairable
-            run.save()
-            return powerOn()
+            return endLeftAdvertisements { [weak self] in self?.begin() }
         }
         remove(device) { [weak self] failure in
             guard let self else { return }
@@ -150,6 +158,15 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
             run.say(.removedLeftover(BluetoothdObjects.address(in: device).map { "\($0)" } ?? device))
             removeLeftovers(devices.dropFirst())
         }
+    }
+
+    private func begin() {
+        // What was switched on before is switched off at the end. What was changed at the kernel, bluetoothd has replaced.
+        let unpairable = run.record.unpairable
+        (run.record, run.kept) = (EnrolmentRecord(), EnrolmentRecord())
+        run.record.unpairable = unpairable
+        run.save()
+        powerOn()
     }
 
     private func powerOn() {
@@ -173,23 +190,31 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
             enrolment.ask("/org/bluez", "org.bluez.AgentManager1", "RequestDefaultAgent") { writer in
                 writer.path(EnrolmentObjects.agent)
             } then: { enrolment, _ in
-                enrolment.registerObject("org.bluez.GattManager1", "RegisterApplication", EnrolmentObjects.root) {
-                    $0.registerObject(
-                        "org.bluez.LEAdvertisingManager1", "RegisterAdvertisement", EnrolmentObjects.advertisement
-                    ) { $0.run.handle(.advertised) }
+                enrolment.ask(enrolment.adapter, "org.bluez.GattManager1", "RegisterApplication") {
+                    Self.object(EnrolmentObjects.root, in: &$0)
+                } then: { enrolment, _ in
+                    enrolment.advertise()
                 }
             }
         }
     }
 
-    private func registerObject(
-        _ interface: String, _ member: String, _ object: String, then next: @escaping (BlueZEnrolment) -> Void
-    ) {
-        ask(adapter, interface, member) { writer in
-            writer.path(object)
-            writer.container(BusType.array, "{sv}") { _ in }
-        } then: { enrolment, _ in
-            next(enrolment)
+    /// An object of ours without options.
+    private static func object(_ path: String, in writer: inout BusWriter) {
+        writer.path(path)
+        writer.container(BusType.array, "{sv}") { _ in }
+    }
+
+    private func advertise() {
+        let member = "RegisterAdvertisement"
+        let message = BusMessage.call(Self.bluez, adapter, "org.bluez.LEAdvertisingManager1", member)
+        message?.append { Self.object(EnrolmentObjects.advertisement, in: &$0) }
+        bus.call(message) { [weak self] answer in
+            guard let self, run.course.state == .preparing else { return }
+            guard answer.isError, !isGone(answer) else {
+                return answered(member, answer) { enrolment, _ in enrolment.run.handle(.advertised) }
+            }
+            advertiseByKernel(because: "bluetoothd refuses \(member): \(answer.errorText)")
         }
     }
 
@@ -207,6 +232,7 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
             // There may be nothing to withdraw.
             bus.call(message) { _ in }
         }
+        kernelAdvertisement?.end { [weak self] in self?.advertisementEnded($0) }
         for path in run.record.unpairable {
             bus.call(setting("Pairable", of: path, to: false)) { _ in }
         }
@@ -214,8 +240,20 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
     }
 
     func finish(_ done: @escaping ([String]) -> Void) {
+        guard kernelAdvertisement == nil else {
+            // Its end is under way, and has a time limit.
+            return finished = { [weak self] in self?.finish(done) }
+        }
         bus.close()
-        done([])
+        done(left)
+    }
+
+    private func advertisementEnded(_ failure: String?) {
+        kernelAdvertisement = nil
+        if let failure { left.append(failure) } else { run.record.advertisements = [] }
+        let finished = finished
+        self.finished = nil
+        finished?()
     }
 
     func remove(_ device: String, _ done: @escaping (String?) -> Void) {
@@ -292,10 +330,15 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
     ) {
         guard run.course.state == .preparing else { return }
         guard answer.isError else { return next(self, answer) }
-        let isGone = answer.errorName.hasSuffix("NameHasNoOwner") || answer.errorName.hasSuffix("ServiceUnknown")
+        let isGone = isGone(answer)
         // Only the first question finds that there is no bluetoothd; later it has ended.
         guard !isGone || !adapter.isEmpty else { return run.giveUp(.withoutBluetoothd) }
-        run.handle(.failed(isGone ? "bluetoothd has ended" : "bluetoothd refuses \(what): \(answer.errorText)"))
+        let cure = BusRefusal.cure(answer.errorText).map { "; \($0)" } ?? ""
+        run.handle(.failed(isGone ? "bluetoothd has ended" : "bluetoothd refuses \(what): \(answer.errorText)\(cure)"))
+    }
+
+    private func isGone(_ answer: BusMessage) -> Bool {
+        answer.errorName.hasSuffix("NameHasNoOwner") || answer.errorName.hasSuffix("ServiceUnknown")
     }
 
     /// Takes a change of bluetoothd's objects, and tells the course what it means.

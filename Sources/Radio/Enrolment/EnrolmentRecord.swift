@@ -16,6 +16,14 @@ package struct AdapterChange: Hashable, Sendable {
     }
 }
 
+/// An advertisement that an enrolment beside bluetoothd has asked the kernel for.
+package struct AdapterAdvertisement: Hashable, Sendable {
+    package let adapter: UInt16
+    package let instance: UInt8
+
+    package init(adapter: UInt16, instance: UInt8) { (self.adapter, self.instance) = (adapter, instance) }
+}
+
 /// What an enrolment has changed on this machine, kept on the disk while it runs. A program that was killed leaves it
 /// behind, and the next one undoes what it says.
 package struct EnrolmentRecord: Hashable, Sendable {
@@ -26,6 +34,8 @@ package struct EnrolmentRecord: Hashable, Sendable {
     package var unpairable: [String] = []
     /// What was changed without bluetoothd.
     package var changes: [AdapterChange] = []
+    /// What the kernel advertises because bluetoothd refused to.
+    package var advertisements: [AdapterAdvertisement] = []
 
     package init() {}
 
@@ -42,18 +52,24 @@ package struct EnrolmentRecord: Hashable, Sendable {
                 else { continue }
                 let switched = ControllerSettings(rawValue: settings)
                 changes.append(AdapterChange(adapter: adapter, settings: switched, instance: instance))
+            case ("advertised", 3):
+                guard let adapter = UInt16(words[1]), let instance = UInt8(words[2]) else { continue }
+                advertisements.append(AdapterAdvertisement(adapter: adapter, instance: instance))
             default: break
             }
         }
     }
 
-    package var isEmpty: Bool { devices.isEmpty && unpairable.isEmpty && changes.isEmpty }
+    package var isEmpty: Bool {
+        devices.isEmpty && unpairable.isEmpty && changes.isEmpty && advertisements.isEmpty
+    }
 
     /// A line for each.
     package var bytes: [UInt8] {
         let lines =
             devices.map { "device \($0)\n" } + unpairable.map { "unpairable \($0)\n" }
             + changes.map { "changed \($0.adapter) \($0.settings.rawValue) \($0.instance)\n" }
+            + advertisements.map { "advertised \($0.adapter) \($0.instance)\n" }
         return Array(lines.joined().utf8)
     }
 }

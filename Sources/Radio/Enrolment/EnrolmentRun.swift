@@ -2,6 +2,7 @@ import AddressKeys
 import Base
 import Beacon
 import Identities
+package import KernelScanning
 package import Scanning
 
 /// An enrolment, whichever way it pairs.
@@ -10,6 +11,9 @@ package protocol Enrolment: AnyObject {
     /// Ends the enrolment. The event `ended` follows when everything is undone.
     func interrupt()
 }
+
+/// Opens the kernel's management interface. It throws if that is not there, or without the right to use it.
+package typealias ManagementOpener = () throws(ScannerError) -> any ManagementChannel
 
 /// How the gateway appears to the phone, and where.
 package struct EnrolmentAppearance: Sendable {

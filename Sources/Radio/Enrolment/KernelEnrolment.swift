@@ -103,10 +103,7 @@ package final class KernelEnrolment: Enrolment, PairingWay {
                 enrolment.appearance.selection.includes(index: index, address: information.address)
             else { return enrolment.choose(indexes.dropFirst()) }
             enrolment.step(ManagementCommand(.readAdvertisingFeatures, index)) { enrolment, result in
-                // Flags (4), lengths (2), how many advertisements there can be, how many there are, and their numbers.
-                let used = result.dropFirst(8)
-                let free = result.count < 8 ? nil : (1...max(1, result[6])).first { !used.contains($0) }
-                guard let free, result[6] > 0 else {
+                guard let free = AdvertisingFeatures(result)?.free.first else {
                     return enrolment.run.handle(
                         .failed("the adapter hci\(index) cannot advertise, or has no room for another advertisement"))
                 }
@@ -130,6 +127,12 @@ package final class KernelEnrolment: Enrolment, PairingWay {
         guard run.course.state == .preparing else { return }
         self.change = change
         run.kept.changes.removeAll { $0.adapter == index }
+        // Of an enrolment that was killed beside a bluetoothd that has ended since.
+        for left in run.record.advertisements where left.adapter == index {
+            commands.ask(ManagementCommand(.removeAdvertising, index, [left.instance]))
+        }
+        run.record.advertisements.removeAll { $0.adapter == index }
+        run.kept.advertisements.removeAll { $0.adapter == index }
         switchOn(Self.wanted.filter { missing.contains($0.setting) }[...])
     }
 

@@ -41,12 +41,17 @@ final class AdapterMonitor {
     /// within 5 s.
     private static let blockedRetry = Duration.seconds(2)
 
+    private static let absenceDelay = Duration.seconds(1)
+
     private let host: any EventHost
     private let selection: AdapterSelection
     private let kernel: any KernelBluetooth
     private let socket: ManagementSocket
     private var adapters: [UInt16: Adapter] = [:]
     private var drops: UInt32 = 0
+    private var absenceCheck: (any EventRegistration)?
+    /// Why no adapter can be used, and what to do; nil while one is there, or before that is known.
+    private(set) var problem: ScanProblem?
     weak var delegate: (any AdapterMonitorDelegate)?
     /// Why the management socket cannot be used any more.
     private(set) var failure: ScannerError?
@@ -75,6 +80,7 @@ final class AdapterMonitor {
     func stop() {
         for adapter in adapters.values { adapter.retry?.cancel() }
         adapters = [:]
+        absenceCheck?.cancel()
         socket.close()
     }
 
@@ -139,6 +145,7 @@ final class AdapterMonitor {
         case .indexList(let indexes):
             for index in indexes { send(.readControllerInformation(index)) }
             for index in adapters.keys where !indexes.contains(index) { remove(index, at: now) }
+            lookForAbsence()
         case .indexAdded: send(.readControllerInformation(index))
         case .indexRemoved: remove(index, at: now)
         case .controllerInformation(let information): meet(information, index: index, at: now)
@@ -152,12 +159,14 @@ final class AdapterMonitor {
     }
 
     private func meet(_ information: ControllerInformation, index: UInt16, at now: MonotonicInstant) {
-        guard selection.includes(index: index, address: information.address) else { return }
+        guard selection.includes(index: index, address: information.address) else { return lookForAbsence() }
         guard information.supported.contains(.lowEnergy) else {
+            lookForAbsence()
             delegate?.notice(Notice(.warning, "hci\(index) cannot do Bluetooth Low Energy; not used"))
             return
         }
         if adapters[index] == nil { adapters[index] = Adapter(address: information.address) }
+        problem = nil
         apply(information.current, index: index, at: now)
     }
 
@@ -245,6 +254,21 @@ final class AdapterMonitor {
     private func remove(_ index: UInt16, at now: MonotonicInstant) {
         guard let adapter = adapters.removeValue(forKey: index) else { return }
         adapter.retry?.cancel()
-        delegate?.adapterLost(index, isGone: true, because: "unplugged", at: now)
+        // A program that takes the controller for itself takes it from all others.
+        let reason = kernel.hasDevice(index) ? "the kernel no longer offers it" : "unplugged"
+        delegate?.adapterLost(index, isGone: true, because: reason, at: now)
+        lookForAbsence()
+    }
+
+    /// Says why there is no adapter, a moment later: the kernel tells of an adapter before it has finished with it.
+    private func lookForAbsence() {
+        guard absenceCheck == nil else { return }
+        absenceCheck = host.at(host.now.advanced(by: Self.absenceDelay)) { [weak self] in
+            guard let self else { return }
+            absenceCheck = nil
+            guard adapters.isEmpty, let found = kernel.absence(selection), found != problem else { return }
+            problem = found
+            delegate?.notice(Notice(.warning, "\(found)"))
+        }
     }
 }

@@ -56,6 +56,8 @@ package final class HCIScanner: FallibleScanner {
 
     package var failure: ScannerError? { monitor.failure }
 
+    package var problem: ScanProblem? { monitor.problem }
+
     package var adapters: [AdapterStatus] {
         byIndex.keys.sorted().compactMap { index in
             guard let adapter = byIndex[index] else { return nil }

@@ -11,6 +11,10 @@ protocol KernelBluetooth: AnyObject {
     func openHCI(_ index: UInt16) -> (any HCIPacketSocket)?
     /// Whether rfkill forbids the adapter's radio.
     func isBlocked(_ index: UInt16) -> Bool
+    /// Whether the kernel has this controller, in whatever state.
+    func hasDevice(_ index: UInt16) -> Bool
+    /// Why no selected controller can be used; nil if one can.
+    func absence(_ selection: AdapterSelection) -> ScanProblem?
     /// Whether this process holds a capability.
     func holds(_ capability: Capability) -> Bool
 }

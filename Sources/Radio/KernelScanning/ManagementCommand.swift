@@ -20,6 +20,8 @@ package struct ManagementCommand: Hashable, Sendable {
         case setSecureConnections = 0x002d
         case loadIdentityResolvingKeys = 0x0030
         case loadConnectionParameters = 0x0035
+        case readUnconfiguredIndexList = 0x0036
+        case readConfigurationInformation = 0x0037
         case readAdvertisingFeatures = 0x003d
         case addAdvertising = 0x003e
         case removeAdvertising = 0x003f
@@ -44,6 +46,12 @@ package struct ManagementCommand: Hashable, Sendable {
 
     package static let readSupportedCommands = Self(.readSupportedCommands, noIndex)
     package static let readIndexList = Self(.readIndexList, noIndex)
+
+    package static let readUnconfiguredIndexList = Self(.readUnconfiguredIndexList, noIndex)
+
+    package static func readConfigurationInformation(_ index: UInt16) -> Self {
+        Self(.readConfigurationInformation, index)
+    }
 
     package static func readControllerInformation(_ index: UInt16) -> Self { Self(.readControllerInformation, index) }
     package static func setPowered(_ index: UInt16, _ on: Bool) -> Self { Self(.setPowered, index, [on ? 1 : 0]) }

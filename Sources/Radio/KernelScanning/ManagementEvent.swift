@@ -28,6 +28,8 @@ package enum ManagementEvent: Hashable, Sendable {
     case supportedCommands([UInt16])
     case indexList([UInt16])
     case controllerInformation(ControllerInformation)
+    /// What an unconfigured controller misses.
+    case missingOptions(UInt32)
     case indexAdded
     case indexRemoved
     case newSettings(ControllerSettings)
@@ -46,6 +48,7 @@ package enum ManagementEvent: Hashable, Sendable {
         package static let newSettings: UInt16 = 0x0006
         package static let deviceFound: UInt16 = 0x0012
         package static let discovering: UInt16 = 0x0013
+        package static let advertisingRemoved: UInt16 = 0x0024
         package static let monitorRemoved: UInt16 = 0x002c
         package static let suspended: UInt16 = 0x002d
         package static let resumed: UInt16 = 0x002e
@@ -87,9 +90,12 @@ package enum ManagementEvent: Hashable, Sendable {
         case .readSupportedCommands:
             guard let commands = result.littleEndian16(at: 0) else { return nil }
             return numbers(in: result, from: 4, count: Int(commands)).map(ManagementEvent.supportedCommands)
-        case .readIndexList:
+        case .readIndexList, .readUnconfiguredIndexList:
             guard let count = result.littleEndian16(at: 0) else { return nil }
             return numbers(in: result, from: 2, count: Int(count)).map(ManagementEvent.indexList)
+        case .readConfigurationInformation:
+            // Manufacturer (2), supported options (4), missing options (4).
+            return result.littleEndian32(at: 6).map(ManagementEvent.missingOptions)
         case .readControllerInformation:
             return ControllerInformation(result).map(ManagementEvent.controllerInformation)
         case .setPowered, .setLowEnergy:

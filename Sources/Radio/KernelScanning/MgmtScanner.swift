@@ -73,6 +73,8 @@ package final class MgmtScanner: FallibleScanner {
 
     package var failure: ScannerError? { refusal ?? monitor.failure }
 
+    package var problem: ScanProblem? { monitor.problem }
+
     package var adapters: [AdapterStatus] {
         byIndex.keys.sorted().compactMap { byIndex[$0]?.watch.status }
     }

@@ -1,3 +1,5 @@
+import Beacon
+import CBluetooth
 package import Scanning
 import System
 
@@ -24,21 +26,59 @@ package enum RadioDiagnosis {
         do {
             socket = try BluetoothSocket(.control, adapter: ManagementCommand.noIndex)
         } catch {
-            let text = "the kernel has no Bluetooth (\(error.message))"
-            return findings + [Finding(text, cure: "plug in an adapter, or: sudo modprobe bluetooth")]
+            let problem = ScanProblem.socketRefusal(error)
+            return findings + [Finding(problem.text, cure: problem.cure)]
         }
-        let indexes = indexes(socket)
-        if indexes.isEmpty {
-            findings.append(
-                Finding("there is no Bluetooth adapter", cure: "plug one in; rfkill list shows blocked ones"))
-        }
-        for index in indexes {
-            guard let information = information(socket, index),
-                selection.includes(index: index, address: information.address)
-            else { continue }
+        let informed = informed(socket)
+        for (index, information) in informed where selection.includes(index: index, address: information.address) {
             findings.append(state(of: index, information))
         }
+        let census = census(socket, informed)
+        // Where every adapter may be used, one that works is enough.
+        let isEnough = selection == .all && census.absence(selection) == nil
+        findings += census.problems(selection).map { Finding($0.text, cure: isEnough ? nil : $0.cure) }
         return findings
+    }
+
+    /// Why no selected adapter can be used; nil if one can.
+    static func absence(_ selection: AdapterSelection) -> ScanProblem? {
+        do {
+            let socket = try BluetoothSocket(.control, adapter: ManagementCommand.noIndex)
+            return census(socket, informed(socket)).absence(selection)
+        } catch {
+            return .socketRefusal(error)
+        }
+    }
+
+    /// The adapters that programs can use.
+    private static func informed(_ socket: BluetoothSocket) -> [(index: UInt16, information: ControllerInformation)] {
+        indexes(socket, .readIndexList).compactMap { index in information(socket, index).map { (index, $0) } }
+    }
+
+    private static func census(
+        _ socket: BluetoothSocket, _ informed: [(index: UInt16, information: ControllerInformation)]
+    ) -> ControllerCensus {
+        var census = ControllerCensus()
+        census.usable = informed.map { PresentAdapter(index: $0.index, address: $0.information.address) }
+        census.withoutLowEnergy = Set(informed.filter { !$0.information.supported.contains(.lowEnergy) }.map(\.index))
+        for index in indexes(socket, .readUnconfiguredIndexList) {
+            guard case .missingOptions(let options) = answer(socket, .readConfigurationInformation(index)) else {
+                census.unconfigured[index] = []
+                continue
+            }
+            census.unconfigured[index] = .init(rawValue: options)
+        }
+        for index in RadioSwitch.devices { census.devices.updateValue(device(index), forKey: index) }
+        return census
+    }
+
+    /// What a raw socket tells of a controller.
+    private static func device(_ index: UInt16) -> ControllerCensus.Device? {
+        var information = hci_dev_info()
+        guard hci_devinfo(CInt(index), &information) == 0 else { return nil }
+        let octets = withUnsafeBytes(of: information.bdaddr) { Array($0) }
+        let address = DeviceAddress(littleEndian: octets.span, at: 0, isRandom: false)
+        return .init(flags: information.flags, address: address?.value == 0 ? nil : address)
     }
 
     /// The numbers of this machine's selected adapters.
@@ -51,7 +91,7 @@ package enum RadioDiagnosis {
         _ selection: AdapterSelection
     ) -> [(index: UInt16, information: ControllerInformation, monitors: Int?)] {
         guard let socket = try? BluetoothSocket(.control, adapter: ManagementCommand.noIndex) else { return [] }
-        return indexes(socket).compactMap { index in
+        return indexes(socket, .readIndexList).compactMap { index in
             guard let information = information(socket, index),
                 selection.includes(index: index, address: information.address)
             else { return nil }
@@ -82,8 +122,8 @@ package enum RadioDiagnosis {
         return Finding("\(name) is on")
     }
 
-    private static func indexes(_ socket: BluetoothSocket) -> [UInt16] {
-        guard case .indexList(let indexes) = answer(socket, .readIndexList) else { return [] }
+    private static func indexes(_ socket: BluetoothSocket, _ command: ManagementCommand) -> [UInt16] {
+        guard case .indexList(let indexes) = answer(socket, command) else { return [] }
         return indexes
     }
 

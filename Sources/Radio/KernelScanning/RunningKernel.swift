@@ -7,13 +7,13 @@ final class RunningKernel: KernelBluetooth {
         do {
             return try BluetoothSocket(.control, adapter: ManagementCommand.noIndex)
         } catch {
-            throw ScannerError(
-                .unavailable,
-                "this kernel has no Bluetooth (\(error.message)); load it: sudo modprobe bluetooth")
+            throw ScannerError(.unavailable, "\(ScanProblem.socketRefusal(error))")
         }
     }
 
     func openHCI(_ index: UInt16) -> (any HCIPacketSocket)? { HCISocket(index) }
     func isBlocked(_ index: UInt16) -> Bool { RadioSwitch.isBlocked(index) }
+    func hasDevice(_ index: UInt16) -> Bool { RadioSwitch.hasDevice(index) }
+    func absence(_ selection: AdapterSelection) -> ScanProblem? { RadioDiagnosis.absence(selection) }
     func holds(_ capability: Capability) -> Bool { capability.isHeld }
 }

@@ -54,6 +54,14 @@ package final class AutoScanner: Scanner {
 
     package var adapters: [AdapterStatus] { current?.scanner.adapters ?? [] }
 
+    /// That of the way in use, or why no way works.
+    package var problem: ScanProblem? {
+        if let current { return current.scanner.problem }
+        guard !saidReasons.isEmpty else { return nil }
+        return ScanProblem(
+            "no way of scanning works: \(saidReasons.joined(separator: "; "))", cure: "it is tried again")
+    }
+
     /// Never throws. Ways that do not work now are tried again: plugging in a missing dongle may load the kernel's Bluetooth.
     package func start() throws(ScannerError) {
         choose(betterThan: ways.count, because: [])

@@ -18,6 +18,9 @@ package protocol Scanner: AnyObject {
     /// One entry for each adapter met so far.
     var adapters: [AdapterStatus] { get }
 
+    /// Why no adapter can be used, and what to do; nil if one can, or if it is not known yet.
+    var problem: ScanProblem? { get }
+
     /// Sets the share of the time in which the radio listens, before the start or while the scanner runs. When an adapter has
     /// applied it, `AdapterStatus.duty` and a call of `ScannerOutput.listening` report it.
     func setDuty(_ duty: ScanDuty)
@@ -27,6 +30,8 @@ package protocol Scanner: AnyObject {
 }
 
 extension Scanner {
+    /// A scanner without adapters has none that is missing.
+    package var problem: ScanProblem? { nil }
     /// A scanner that delivers all packets, or only those of iBeacons and telemetry, ignores it.
     package func setPatterns(_ patterns: [BeaconPacketPattern]) {}
     /// A scanner that does not control the radio ignores it, and `AdapterStatus.duty` stays nil.

@@ -163,7 +163,9 @@ package final class BusConnection: MessageBus {
         deadline?.cancel()
         deadline = nil
         guard !answer.isError else {
-            return lose(BusError(description: "the D-Bus system bus refuses the connection: \(answer.errorText)"))
+            let cure = BusRefusal.cure(answer.errorText) ?? "see: systemctl status dbus"
+            let text = "the D-Bus system bus refuses the connection: \(answer.errorText); \(cure)"
+            return lose(BusError(description: text))
         }
         uniqueName = answer.reader.string
     }

@@ -31,6 +31,6 @@ package struct BusError: Error, CustomStringConvertible {
 
     /// - Parameter reason: Why there is none.
     static func missing(_ reason: String) -> BusError {
-        BusError(description: "no D-Bus system bus (\(reason)); install and start dbus")
+        BusError(description: BusRefusal.connection(reason))
     }
 }

@@ -10,6 +10,10 @@ import Scanning
 /// Set by the signal handler, read by the loop.
 nonisolated(unsafe) var isEnding: sig_atomic_t = 0
 
+func makeBlueZ(_ selection: AdapterSelection, _ host: PollLoop, _ output: Tally) -> BlueZScanner {
+    BlueZScanner(selection: selection, host: host, output: output, isBlocked: { RadioSwitch.isBlocked($0) })
+}
+
 func makeScanner(
     _ way: String, _ selection: AdapterSelection, host: PollLoop, output: Tally
 ) throws(ScannerError) -> (any Scanner)? {
@@ -17,16 +21,14 @@ func makeScanner(
     case "mgmt": try MgmtScanner(selection: selection, host: host, output: output)
     case "hci": try HCIScanner(selection: selection, host: host, output: output)
     case "hci-listen": try HCIScanner(selection: selection, mode: .listenOnly, host: host, output: output)
-    case "bluez": BlueZScanner(selection: selection, host: host, output: output)
+    case "bluez": makeBlueZ(selection, host, output)
     case "auto":
         AutoScanner(
             ways: [
                 AutoScanner.Way("mgmt", "the kernel's advertisement monitors") { () throws(ScannerError) in
                     try MgmtScanner(selection: selection, host: host, output: output)
                 },
-                AutoScanner.Way("bluez", "bluetoothd") {
-                    BlueZScanner(selection: selection, host: host, output: output)
-                },
+                AutoScanner.Way("bluez", "bluetoothd") { makeBlueZ(selection, host, output) },
             ], host: host, output: output)
     default: nil
     }

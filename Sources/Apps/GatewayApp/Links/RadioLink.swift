@@ -8,6 +8,8 @@ package protocol RadioLink: AnyObject {
     /// The scanner in use, by its name in the configuration.
     var way: String { get }
     var adapters: [AdapterStatus] { get }
+    /// Why no adapter can be used, and what to do; nil if one can, or if it is not known yet.
+    var problem: ScanProblem? { get }
     /// Frames that look like an iBeacon's or like telemetry and are malformed.
     var malformed: MalformedCounters { get }
 

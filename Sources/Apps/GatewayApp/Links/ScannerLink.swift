@@ -39,6 +39,11 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     }
 
     package var adapters: [AdapterStatus] { scanner?.adapters ?? [] }
+    package var problem: ScanProblem? {
+        guard let saidFailure else { return scanner?.problem }
+        let cure = saidFailure.kind == .badInput ? "name another one in \"scanner\"" : "it is tried again"
+        return ScanProblem("cannot scan: \(saidFailure)", cure: cure)
+    }
     package var malformed: MalformedCounters { decoder.malformed }
 
     package func start(_ output: any RadioOutput) {
@@ -54,6 +59,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
             scanner.setDuty(duty)
             scanner.setPatterns(resolver.patterns)
             try scanner.start()
+            saidFailure = nil
         } catch {
             if error != saidFailure { output?.notice(Notice(.error, "cannot scan: \(error)")) }
             saidFailure = error

@@ -134,7 +134,8 @@ function tiles() {
     facts.push("heard " + ago(adapter.heardAgo));
     list.push([`Radio ${clean(adapter.name)}`, adapter.listening ? `listening, ${adapter.reportsPerSecond} reports/s` : "not listening", facts.join(" · "), !adapter.listening]);
   }
-  if (!state.scanner.adapters.length) list.push(["Radio", "none", "no Bluetooth adapter was found", true]);
+  if (state.scanner.problem) list.push(["Radio", "none", clean(`${state.scanner.problem.text}; ${state.scanner.problem.cure}`), true]);
+  else if (!state.scanner.adapters.length) list.push(["Radio", "none", "no Bluetooth adapter was found", true]);
   for (const broker of state.brokers)
     list.push([`Broker ${clean(broker.name)}`, broker.state, clean(broker.reason) || (broker.sinceAgo === null ? "" : "for " + span(broker.sinceAgo)), broker.state === "disconnected" || Boolean(broker.reason)]);
   const queue = [`${state.queue.sent.toLocaleString()} sent`];

@@ -39,11 +39,9 @@ extension DoctorChecks {
     private static func heard(_ settings: Settings, _ duration: Duration) throws -> [DoctorFinding] {
         let listener = try BeaconListener.listen(settings, for: duration)
         guard listener.hasListened else {
+            if let problem = listener.problem { return [DoctorFinding(.radio, problem.text, cure: problem.cure)] }
             let reason = listener.problems.first ?? "nothing listened within \(decimal(duration)) s"
-            return [
-                DoctorFinding(
-                    .radio, reason, cure: "see the findings above; journalctl -k | grep -i bluetooth shows more")
-            ]
+            return [DoctorFinding(.radio, reason, cure: "journalctl -k | grep -i bluetooth shows more")]
         }
         var findings = listener.adapters.filter(\.isListening).map { adapter -> DoctorFinding in
             let wanted = settings.configuration.scanDuty
@@ -92,7 +90,8 @@ extension DoctorChecks {
     private static let noDutyCure = "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\""
 
     private static func bluetoothd(_ scanner: ScannerChoice) -> [DoctorFinding] {
-        switch (scanner, OtherProgram.runs("bluetoothd")) {
+        // A container does not see the host's processes, but perhaps its bus.
+        switch (scanner, OtherProgram.runs("bluetoothd") || BusNames.isOwned("org.bluez")) {
         case (.bluez, false):
             [
                 DoctorFinding(

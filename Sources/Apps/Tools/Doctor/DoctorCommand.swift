@@ -85,22 +85,4 @@ enum DoctorChecks {
         }
         return [DoctorFinding(.configuration, "\(path) is valid")] + remarks
     }
-
-    /// Whether systemd runs the service, according to its control group. This needs no other process.
-    static func service(_ settings: Settings) -> [DoctorFinding] {
-        let unit = SystemService.gateway.unit
-        guard SystemService.gateway.isInstalled, settings.stateDirectory == Settings.defaultStateDirectory else {
-            return []
-        }
-        guard SystemService.gateway.isRunning else {
-            return [
-                DoctorFinding(
-                    .service, "\(unit) does not run",
-                    cure:
-                        "sudo systemctl enable --now ibeacon-gateway; why it ended: journalctl -u ibeacon-gateway -n 20"
-                )
-            ]
-        }
-        return [DoctorFinding(.service, "\(unit) runs")]
-    }
 }

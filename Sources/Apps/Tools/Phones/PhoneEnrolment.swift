@@ -85,6 +85,13 @@ final class PhoneEnrolment {
             begin(
                 BlueZEnrolment(
                     appearance, host: host, bus: bus, storage: storage,
+                    openKernel: { [host] () throws(ScannerError) in
+                        guard Capability.netAdmin.isHeld else {
+                            throw ScannerError(
+                                .permission, "that needs CAP_NET_ADMIN, which this process does not have")
+                        }
+                        return try ManagementSocket(host: host)
+                    },
                     isIncoming: { ConnectionList.isIncoming(adapter: $0, device: $1) },
                     onEvent: { [unowned self] in take($0) }))
         } else {
@@ -161,6 +168,7 @@ enum EnrolmentText {
               - Apple Watch: Settings > Bluetooth, below Health Devices choose '\(PhoneEnrolment.shownName)'
               - Android: Settings > Connected devices > Pair new device, choose '\(PhoneEnrolment.shownName)'
             """ + (isKeyboard ? "" : "\nA Samsung phone that does not list it may list a keyboard: add --keyboard")
+        case .advertisedByKernel(let reason): "\(reason); so the kernel advertises, and bluetoothd pairs"
         case .known(let device):
             "\(device) has connected, which this machine is paired with or trusts; it stays so, and is not enrolled"
         case .pairingStays(let address):

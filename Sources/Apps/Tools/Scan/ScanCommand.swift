@@ -91,6 +91,8 @@ private final class ScanSession: ScannerOutput {
     private let isVerbose: Bool
     private let recorder: CaptureRecorder?
     private var table: ScanTable
+    /// What a table on a terminal has below it.
+    private var remarks = ScanRemarks()
     private var scanner: (any Scanner)?
     private var timer: LoopTimer?
     private var signals: [SignalWatch] = []
@@ -154,7 +156,7 @@ private final class ScanSession: ScannerOutput {
         if isJSON {
             for line in table.json(after: lastShown, at: now) { Terminal.print(json: line) }
         } else if isLive {
-            Terminal.showPage(table.text(at: now))
+            Terminal.showPage(remarks.page(table.text(at: now)))
         }
         lastShown = now
         arm(after: now)
@@ -167,7 +169,7 @@ private final class ScanSession: ScannerOutput {
         if isJSON {
             for line in table.json(after: lastShown, at: now) { Terminal.print(json: line) }
         } else if isLive {
-            Terminal.showPage(table.text(at: now))
+            Terminal.showPage(remarks.page(table.text(at: now)))
         } else {
             Terminal.print(table.text(at: now))
         }
@@ -186,12 +188,16 @@ private final class ScanSession: ScannerOutput {
 
     func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String) {
         if isListening { hasListened = true }
+        remarks.listening(isListening, of: receiver, because: reason)
         if isVerbose { Terminal.printError("\(isListening ? "listening" : "not listening"): \(reason)") }
     }
 
     func notice(_ notice: Notice) {
         let threshold: LogPriority = isVerbose ? .debug : isQuiet ? .error : .info
-        if notice.priority <= threshold { Terminal.printError(notice.text) }
+        guard notice.priority <= threshold else { return }
+        // The table would be written over it.
+        remarks.add(notice.text)
+        Terminal.printError(notice.text)
     }
 
     func finished(at instant: MonotonicInstant) { finish() }

@@ -56,11 +56,14 @@ final class BeaconListener: ScannerOutput {
         }
         try loop.step(until: end) { isFinished || interruption.signal != nil }
         adapters = scanner?.adapters ?? []
+        problem = scanner?.problem
         scanner?.stop()
         scanner = nil
         interruption.endProgram()
     }
 
+    /// Why no adapter could be used at the end, as far as the scanner knows it.
+    private(set) var problem: ScanProblem?
     /// The state of the adapters.
     private(set) var adapters: [AdapterStatus] = []
 

@@ -1,4 +1,10 @@
+import Base
+import DBus
+import GatewayApp
 import Glibc
+import Runtime
+import ServiceDiscovery
+import Shell
 import System
 
 /// A systemd unit of this program.
@@ -16,8 +22,40 @@ struct SystemService {
             }
     }
 
-    /// Whether the service has a control group. This needs no other process.
-    var isRunning: Bool { FileAccess.exists("/sys/fs/cgroup/system.slice/\(unit)") }
+    /// Whether a state of systemd means that the unit's program runs.
+    static func isRunning(_ state: String) -> Bool { ["active", "reloading"].contains(state) }
+
+    /// Whether the service runs: what systemd says, over D-Bus or else by `systemctl`.
+    var isRunning: Bool {
+        switch state() {
+        case .state(let state): Self.isRunning(state)
+        case .unknown: isActive
+        }
+    }
+
+    /// Whether `systemctl` says that the service runs. It fails if it can ask nobody.
+    var isActive: Bool { control("is-active", "--quiet") }
+
+    /// Asks systemd over D-Bus, at most for two seconds.
+    func state() -> UnitQuestion.Answer {
+        do {
+            let loop = try EventLoop()
+            let host = LoopHost(loop: loop, log: Log(threshold: .error))
+            let question = UnitQuestion(unit, bus: try BusConnection(to: UnitQuestion.busName, host: host)) {
+                loop.exit(0)
+            }
+            let limit = host.at(Clocks.now().advanced(by: .seconds(2))) { loop.exit(0) }
+            defer {
+                question.stop()
+                limit.cancel()
+            }
+            question.start()
+            if question.answer == nil { _ = try loop.run() }
+            return question.answer ?? .unknown("systemd does not answer on D-Bus")
+        } catch {
+            return .unknown("\(error)")
+        }
+    }
 
     /// Only root may start and stop services.
     var mayBeControlled: Bool { geteuid() == 0 }
@@ -26,6 +64,6 @@ struct SystemService {
     ///
     /// - Returns: Whether `systemctl` succeeded.
     func control(_ words: String...) -> Bool {
-        OtherProgram.run(["systemctl"] + words + [unit]) != nil
+        OtherProgram.run(["systemctl"] + words + [unit], isCaptured: words.first == "is-active") != nil
     }
 }

@@ -65,7 +65,11 @@ struct StatusText {
                     + "\(adapter.restarts) restarts\(duty), heard \(ago(adapter.lastHeard))",
             ]
         }
-        if rows.isEmpty { rows.append(["radio", "none", "no adapter is in use (\(scanner))"]) }
+        if let problem = status.scanner.problem {
+            rows.append(["radio", "none", "\(problem.text); \(problem.cure) (\(scanner))"])
+        } else if rows.isEmpty {
+            rows.append(["radio", "none", "no adapter is in use (\(scanner))"])
+        }
         rows += status.brokers.map { broker in
             let since = broker.since.map { " for \(Self.span($0.duration(to: status.now)))" } ?? ""
             let retry = broker.nextTry.map { "; next try in \(Self.span(status.now.duration(to: $0)))" } ?? ""

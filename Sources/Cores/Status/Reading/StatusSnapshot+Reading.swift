@@ -40,6 +40,9 @@ extension StatusSnapshot.ScannerState {
             name: json["name"]?.string ?? "",
             adapters: json["adapters"].elements { StatusSnapshot.Adapter(reading: $0, at: now) },
             scanDuty: json["scanDuty"]?.asShare)
+        problem = json["problem"].flatMap { problem in
+            problem["text"]?.string.map { .init(text: $0, cure: problem["cure"]?.string ?? "") }
+        }
     }
 }
 

@@ -10,11 +10,24 @@ extension StatusSnapshot {
         package var adapters: [Adapter] = []
         /// The setting `scanDuty`; nil for "auto" or a recording.
         package var scanDuty: Double?
+        /// Why no adapter can be used; nil if one can.
+        package var problem: Problem?
 
         package init(name: String = "", adapters: [Adapter] = [], scanDuty: Double? = nil) {
             self.name = name
             self.adapters = adapters
             self.scanDuty = scanDuty
+        }
+    }
+
+    /// Why no adapter can be used, and what to do.
+    package struct Problem: Hashable, Sendable {
+        package let text: String
+        package let cure: String
+
+        package init(text: String, cure: String) {
+            self.text = text
+            self.cure = cure
         }
     }
 

@@ -14,6 +14,9 @@ extension StatusSnapshot {
     }
 
     private var radioFindings: [Finding] {
+        if let problem = scanner.problem, !scanner.adapters.contains(where: \.isListening) {
+            return [Finding(.error, "adapter", problem.text, cure: problem.cure)]
+        }
         guard !scanner.adapters.isEmpty else {
             return [
                 Finding(
