@@ -79,6 +79,34 @@ import Testing
         #expect(!owner.failures.isEmpty)
     }
 
+    static let invalid: [[UInt8]] = [
+        // CONNACK with a property that does not exist, alone and behind a lawful one.
+        [0x20, 5, 0, 0, 2, 0x7f, 0], [0x20, 8, 0, 0, 5, 0x21, 0, 20, 0x7f, 0],
+        // PUBLISH, PUBACK, SUBACK, DISCONNECT and AUTH.
+        [0x20, 3, 0, 0, 0, 0x30, 6, 0, 1, 0x61, 2, 0x7f, 0], [0x20, 3, 0, 0, 0, 0x40, 6, 0, 1, 0, 2, 0x7f, 0],
+        [0x20, 3, 0, 0, 0, 0x90, 6, 0, 1, 2, 0x7f, 0, 0], [0xe0, 4, 0, 2, 0x7f, 0], [0xf0, 4, 0, 2, 0x7f, 0],
+        // A packet of type 0, behind which libmosquitto would read others than the filter.
+        [0, 4, 0, 0x20, 5, 0, 0, 2, 0x7f, 0],
+    ]
+
+    @Test(arguments: invalid)
+    func `A packet that MQTT 5 forbids ends the connection with a reason, and not the process`(bytes: [UInt8]) throws {
+        let broker = try ScriptedBroker { $0.type == 1 ? .bytes(bytes) : ScriptedBroker.politely($0) }
+        defer { broker.close() }
+        let owner = try BrokerClient(settings(broker.port, fallsBack: false))
+        try owner.connection.start()
+        #expect(eventually { owner.failures.count >= 2 })
+        let isNamed = owner.failures.allSatisfy {
+            if case .invalidPacket(let what) = $0 {
+                what.hasSuffix("property 127 does not exist in MQTT 5")
+            } else {
+                $0 == .protocolViolation
+            }
+        }
+        #expect(isNamed, "\(owner.failures)")
+        #expect(owner.failures.contains { $0 == .protocolViolation } == (bytes[0] == 0))
+    }
+
     @Test func `Who asks for one level only hears that it is refused`() throws {
         let recorder = Recorder()
         let broker = try broker(accepting: 4, .old, levels: recorder)

@@ -83,7 +83,9 @@ import Testing
         arguments: [
             ([0x34, 0x05], .exactlyOnce), ([0x3d, 0x05], .exactlyOnce),
             ([0x30, 0x80, 0x80, 0x80, 0x80], .malformedLength), ([0x90, 0xff, 0x7f], .oversizePacket(type: 9)),
-            ([0x40, 0xff, 0xff, 0x7f], .oversizePacket(type: 4)),
+            ([0x40, 0xff, 0xff, 0x7f], .oversizePacket(type: 4)), ([0], .unknownPacket(type: 0)),
+            ([0x10], .unknownPacket(type: 1)), ([0x82], .unknownPacket(type: 8)), ([0xa2], .unknownPacket(type: 10)),
+            ([0xc0], .unknownPacket(type: 12)), ([0x0f, 4], .unknownPacket(type: 0)),
         ] as [([UInt8], PacketFilter.Violation)])
     func `What no broker may send ends the connection`(bytes: [UInt8], violation: PacketFilter.Violation) {
         #expect(throws: violation) { try pass(bytes, limit: 100) }

@@ -20,6 +20,8 @@ package enum BrokerFailure: Error, Hashable, Sendable {
     case closed(code: UInt8?)
     /// It does not speak MQTT as agreed.
     case protocolViolation
+    /// It sent a packet that MQTT forbids, and that libmosquitto did not get to see; what it was.
+    case invalidPacket(String)
     /// It sent a message over `BrokerSettings.QueueLimits.largestPacket` that could not be taken apart on its way.
     case messageTooLarge
     /// It sent a message of QoS 2. Nothing is subscribed to with more than QoS 1, so it is left of an earlier session,
@@ -40,7 +42,7 @@ package enum BrokerFailure: Error, Hashable, Sendable {
     package var isAboutProtocol: Bool {
         switch self {
         case .notAccepted(let code): [1, 0x84].contains(code)
-        case .closed, .protocolViolation: true
+        case .closed, .protocolViolation, .invalidPacket: true
         default: false
         }
     }
@@ -48,7 +50,7 @@ package enum BrokerFailure: Error, Hashable, Sendable {
     /// The broker ended it, as against the network or the broker's silence.
     var isByBroker: Bool {
         switch self {
-        case .closed, .protocolViolation: true
+        case .closed, .protocolViolation, .invalidPacket: true
         default: false
         }
     }
@@ -68,6 +70,7 @@ extension BrokerFailure: CustomStringConvertible {
         case .closed(nil): "the connection was closed"
         case .closed(let code?): "the broker closed the connection: \(Self.reason(code: code))"
         case .protocolViolation: "the other side violates the MQTT protocol"
+        case .invalidPacket(let what): "the other side violates the MQTT protocol: it sent \(what)"
         case .messageTooLarge: "the broker sent a message that is too large"
         case .unaskedExactlyOnce: "the broker sent a message with QoS 2, which nothing is subscribed to with"
         case .other(let why): why

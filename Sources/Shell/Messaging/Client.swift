@@ -132,7 +132,12 @@ struct Client: ~Copyable {
                 return []
             }
         } catch {
-            throw error == .exactlyOnce ? .unaskedExactlyOnce : .protocolViolation
+            switch error {
+            case .exactlyOnce: throw .unaskedExactlyOnce
+            // It is perhaps no broker.
+            case .unknownPacket: throw .protocolViolation
+            default: throw .invalidPacket(error.description)
+            }
         }
         relay?.queue(passed)
         let cuts = filter?.drainCuts() ?? []

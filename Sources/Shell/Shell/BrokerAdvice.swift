@@ -25,7 +25,7 @@ package enum BrokerAdvice {
         case .unaskedExactlyOnce: return "nothing else may use the client id '\(broker.clientID)'"
         case .messageTooLarge:
             return "find out which client sent it; the broker's message_size_limit keeps such messages out"
-        case .silent, .closed, .protocolViolation:
+        case .silent, .closed, .protocolViolation, .invalidPacket:
             guard !wasConnected else { return own }
             return broker.tls
                 ? "is this the port for TLS (mostly 8883)?"
