@@ -412,7 +412,12 @@ import Testing
     /// - Parameters:
     ///   - cards: Cards of its gateway that arrive before the pause.
     ///   - last: The card that arrives after a minute of the pause; without it there is no such card.
-    private func departure(phonesOf cards: [GatewayCard?], then last: GatewayCard?? = .none) throws -> Int? {
+    ///   - sender: Whose cards they are.
+    ///   - messages: The seconds in which the sender sends a message, if it is another gateway.
+    private func departure(
+        phonesOf cards: [GatewayCard?], then last: GatewayCard?? = .none, of sender: String = "k",
+        messages: Range<Int> = 0..<0
+    ) throws -> Int? {
         var settings = SiteSettings()
         settings.gateways = ["k": "Kitchen"]
         settings.tags = [SiteFleet.change("Jane:7")]
@@ -422,7 +427,7 @@ import Testing
         for second in 1..<1200 {
             if second == 590 {
                 for card in cards {
-                    _ = site.handle(.message(.card(gateway: "k", card), isRetained: false), at: instant(second))
+                    _ = site.handle(.message(.card(gateway: sender, card), isRetained: false), at: instant(second))
                 }
                 #expect(site.roster.states[0].isHome)
             }
@@ -434,6 +439,12 @@ import Testing
                 boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
                 readings: second <= 600 ? [reading] : [])
             _ = site.handle(.message(.heard(gateway: "k", heard), isRetained: false), at: instant(second))
+            if messages.contains(second) {
+                let nothing = HeardSecond(
+                    boot: "x", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                    readings: [])
+                _ = site.handle(.message(.heard(gateway: sender, nothing), isRetained: false), at: instant(second))
+            }
             if second > 600, !site.roster.states[0].isHome { return second - 600 }
         }
         return nil
@@ -448,6 +459,17 @@ import Testing
         // Not named, or not any more.
         for cards in [[], [other], [named, other], [named, nil]] {
             #expect(try #require(try departure(phonesOf: cards)) < 30)
+        }
+    }
+
+    @Test func `Only the card of a gateway that counts says that a tag is a phone, and from then on`() throws {
+        let named = GatewayCard(phones: [try #require(SiteFleet.beacon(7)).uuid])
+        let plain = try #require(try departure(phonesOf: []))
+        for messages in [0..<0, 592..<593, 592..<594] {
+            #expect(try departure(phonesOf: [named], of: "x", messages: messages) == plain, "\(messages)")
+        }
+        for messages in [580..<600, 592..<600] {
+            #expect(try #require(try departure(phonesOf: [named], of: "x", messages: messages)) >= 300, "\(messages)")
         }
     }
 

@@ -9,8 +9,10 @@ package import SiteProtocol
 package struct GatewayTable: Sendable {
     /// ESPresense nodes have no card.
     package private(set) var cards: [String: GatewayCard] = [:]
-    /// How many cards name each phone.
+    /// How many cards of gateways that count name each phone.
     private var phones: [BeaconUUID: Int] = [:]
+    /// Gateways that count and have a card with phones.
+    private var phoneGateways: Set<String> = []
     /// Whether the cards name other phones than when this was last reset.
     var areOtherPhones = false
     /// Whether cards were dropped since the connection was made, because there was no place.
@@ -64,19 +66,28 @@ package struct GatewayTable: Sendable {
     }
 
     private mutating func setCard(_ card: GatewayCard?, of gateway: String) {
-        for phone in card?.phones ?? [] {
-            if phones[phone] == nil { areOtherPhones = true }
-            phones[phone, default: 0] += 1
-        }
-        for phone in cards[gateway]?.phones ?? [] {
-            phones[phone] = phones[phone].flatMap { $0 > 1 ? $0 - 1 : nil }
-            if phones[phone] == nil { areOtherPhones = true }
-        }
+        let counts = phoneGateways.contains(gateway)
+        countPhones(of: gateway, false)
         cards[gateway] = card
+        countPhones(of: gateway, counts)
         setNode(card?.room.map { TopicIdentifier.identifier(of: $0) }, of: gateway)
     }
 
-    /// Whether a gateway says that this is the UUID of a phone.
+    /// Lets the phones in a gateway's card count, or no longer. Any client can write the card of a gateway that sends nothing, and
+    /// each tag that it calls a phone would leave minutes later.
+    mutating func countPhones(of gateway: String, _ counts: Bool) {
+        guard let named = cards[gateway]?.phones, !named.isEmpty, counts != phoneGateways.contains(gateway) else {
+            return
+        }
+        if counts { phoneGateways.insert(gateway) } else { phoneGateways.remove(gateway) }
+        for phone in named {
+            let count = phones[phone, default: 0] + (counts ? 1 : -1)
+            if count == (counts ? 1 : 0) { areOtherPhones = true }
+            phones[phone] = count > 0 ? count : nil
+        }
+    }
+
+    /// Whether a gateway that counts says that this is the UUID of a phone.
     func isPhone(_ uuid: BeaconUUID) -> Bool { phones[uuid] != nil }
 
     /// The same for a gateway that the broker calls offline.
@@ -142,6 +153,7 @@ extension Site {
             }
             pass(.heard(gateway: gateway, second), at: now, &effects)
             fetchCard(of: gateway, &effects)
+            countPhones(of: gateway, at: now, &effects)
         case .nodeHeard(let node, let second): hear(second, of: node, at: now, &effects)
         case .nodeTelemetry(let node):
             if feed(inPlaceOf: node, at: now) == nil { pass(.telemetry(node: node), at: now, &effects) }
@@ -242,12 +254,18 @@ extension Site {
         pass(.card(gateway: gateway, room: room, isConfigured: configured != nil), at: now, &effects)
     }
 
+    /// Says anew which tags are phones, if a gateway with a card begins or ceases to count.
+    private mutating func countPhones(of gateway: String, at now: MonotonicInstant, _ effects: inout [Effect]) {
+        gateways.countPhones(of: gateway, engine.isTrusted(gateway: gateway))
+        if gateways.areOtherPhones { describePhones(at: now, &effects) }
+    }
+
     /// New and removed gateways are published at once, if their messages count.
     private mutating func receive(
         _ card: GatewayCard?, of gateway: String, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         if gateways.record(card, of: gateway, in: engine) { effects.append(.pageChanged) }
-        if gateways.areOtherPhones { describePhones(at: now, &effects) }
+        countPhones(of: gateway, at: now, &effects)
         let isFixed = configuredRoom(ofGateway: gateway) != nil
         let isTrusted = engine.isTrusted(gateway: gateway)
         guard let card else {
@@ -258,6 +276,8 @@ extension Site {
             return
         }
         place(gateway, in: card.room, at: now, &effects)
+        // The configuration may give the gateway its room, and then it counts.
+        countPhones(of: gateway, at: now, &effects)
         // The broker may have delivered the availability before the card.
         if gateways.offline.contains(gateway) {
             pass(.available(gateway: gateway, false), at: now, &effects)
