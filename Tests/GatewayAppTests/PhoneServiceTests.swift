@@ -355,6 +355,87 @@ struct PhoneServiceTests {
         #expect(fixture.service.snapshot(at: fixture.host.now).phones.first?.gateways == [])
     }
 
+    /// A list as the gateway with this device publishes it.
+    private func payload(of list: PhoneKeys, by device: String) throws -> [UInt8] {
+        let json = try JSONValue(parsing: Array("{deviceId: '\(device)', \(Self.site)}".utf8), dialect: .json5)
+        return try #require(try #require(PhoneSite(try Configuration(json, hostName: device))).payload(of: list))
+    }
+
+    @Test func `What stands on the own topic and is not the own list is replaced at once, then once in five seconds`()
+        throws
+    {
+        try add(at: 100)
+        let fixture = try ServiceFixture(Self.site, in: directory)
+        var old = try stored
+        _ = old.remove("Jane")
+        try old.set(PhoneKey(IdentityKey(high: 3, low: 4)), of: "John", at: 50)
+        try add(IdentityKey(high: 3, low: 4), "John", at: 60)
+        fixture.wait(.seconds(12))
+        let others: [[UInt8]] = [
+            Array("junk".utf8), Array(#"{"_type":"encrypted","data":"AAAA"}"#.utf8), try payload(of: old, by: "hall"),
+            try payload(of: try stored, by: "kitchen"), try payload(of: PhoneKeys(), by: "hall"),
+        ]
+        for other in others {
+            let count = fixture.availability.messages.count
+            send(other, to: fixture, topic: Self.own)
+            #expect(fixture.availability.messages.count == count + 1)
+            for _ in 0..<100 { send(other, to: fixture, topic: Self.own) }
+            #expect(fixture.availability.messages.count == count + 1)
+            fixture.wait(.seconds(6))
+            #expect(fixture.availability.messages.count == count + 2)
+            #expect(try published(fixture)?.phones.map(\.name) == ["Jane", "John"])
+            fixture.wait(.seconds(12))
+            #expect(fixture.availability.messages.count == count + 2)
+        }
+        let count = fixture.availability.messages.count
+        send(try payload(of: try stored, by: "hall"), to: fixture, topic: Self.own)
+        fixture.wait(.seconds(12))
+        #expect(fixture.availability.messages.count == count)
+    }
+
+    @Test func `Junk on the own topic of a gateway without phones is replaced, too`() throws {
+        let fixture = try ServiceFixture(Self.site, in: directory)
+        send(Array("junk".utf8), to: fixture, topic: Self.own)
+        #expect(try published(fixture) == PhoneKeys())
+    }
+
+    @Test func `An older list of another gateway is answered once`() throws {
+        try add(at: 100)
+        let fixture = try ServiceFixture(Self.site, in: directory)
+        let before = try stored
+        var list = before
+        let isRemoved = list.remove("Jane", at: 200)
+        #expect(isRemoved)
+        try send(list, to: fixture)
+        fixture.wait(.seconds(12))
+        let count = fixture.availability.messages.count
+        for _ in 0..<10 {
+            try send(before, to: fixture)
+            fixture.wait(.seconds(6))
+        }
+        #expect(fixture.availability.messages.count == count + 1)
+        #expect(try published(fixture) == list)
+        try send(list, to: fixture)
+        try send(before, to: fixture)
+        fixture.wait(.seconds(6))
+        #expect(fixture.availability.messages.count == count + 2)
+    }
+
+    @Test func `A phone without a time in an old list does not become newer than its removal`() throws {
+        let fixture = try ServiceFixture(Self.site, in: directory)
+        var old = PhoneKeys()
+        try old.set(PhoneKey(Self.key), of: "Jane")
+        send(try payload(of: old, by: "hall"), to: fixture, topic: Self.own)
+        fixture.wait(.seconds(12))
+        var list = old
+        let isRemoved = list.remove("Jane", at: 200)
+        #expect(isRemoved)
+        try send(list, to: fixture)
+        fixture.wait(.seconds(6))
+        #expect(fixture.radio.keys.isEmpty)
+        #expect(try published(fixture)?.phones.isEmpty == true)
+    }
+
     @Test func `A list that comes while another program changes the file is stored at the next check`() throws {
         let fixture = try ServiceFixture(Self.site, in: directory)
         var list = PhoneKeys()

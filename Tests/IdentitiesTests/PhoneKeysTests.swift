@@ -45,6 +45,30 @@ struct PhoneKeysTests {
         #expect(String(decoding: keys.exported, as: UTF8.self) == "\(Self.key),msb,1700000000 Jane\n")
     }
 
+    @Test("a list that is too long is refused before it is read")
+    func lengths() throws {
+        let removals = (1...100_000).map { "removed,\($0) R\($0)\n" }
+        let full = removals.prefix(PhoneKeys.mostLines).joined()
+        #expect(try read(full).removals.count == PhoneKeys.mostRemovals)
+        #expect(throws: PhoneKeysError.tooManyLines) { try read(full + "removed,1 X") }
+        #expect(throws: PhoneKeysError.tooLong(bytes: removals.joined().utf8.count)) { try read(removals.joined()) }
+        let phones = (1...20_000).map { "\(String(repeating: "0", count: 32 - "\($0)".count))\($0) P\($0)\n" }.joined()
+        #expect(throws: PhoneKeysError.inLine(IdentityResolver.mostKeys + 1, "\(PhoneKeysError.tooMany)")) {
+            try PhoneKeys(parsing: Array(phones.utf8.prefix(PhoneKeys.mostBytes)))
+        }
+        #expect(try read(String(repeating: "\n", count: PhoneKeys.mostBytes)).isEmpty)
+        let newlines = [UInt8](repeating: 10, count: 63 << 20)
+        #expect(throws: PhoneKeysError.tooLong(bytes: newlines.count)) { try PhoneKeys(parsing: newlines) }
+        // What the program writes at most is a tenth of it.
+        var list = PhoneKeys()
+        for number in 1...IdentityResolver.mostKeys {
+            let name = String(repeating: "x", count: PhoneKeys.longestName - 4) + "\(number)"
+            try list.set(PhoneKey(IdentityKey(high: 1, low: UInt64(number))), of: name, at: 253_402_300_799)
+        }
+        #expect(2 * list.bytes.count < PhoneKeys.mostBytes / 4)
+        #expect(try PhoneKeys(parsing: list.bytes) == list)
+    }
+
     @Test(
         "a mistake is named by its line, and the line is not shown",
         arguments: [

@@ -25,8 +25,12 @@ struct PhoneBook {
     var site: PhoneSite?
     /// Whether this gateway has published its list since the start.
     var hasPublished = false
-    /// Whether the broker lacks the list: somebody deleted it, or the queue was full.
+    /// Whether the broker lacks the list: somebody deleted or replaced it, or the queue was full; or another gateway has an older one.
     var isDue = false
+    /// When the list was published last.
+    var published: MonotonicInstant?
+    /// The lists that were answered, by their gateways: an older one is answered once.
+    private var answered: [String: PhoneKeys] = [:]
     /// Checks the file.
     var timer: (any ServiceTimer)?
     /// When each key was heard last, as it was stored: epoch seconds by UUID.
@@ -86,6 +90,21 @@ struct PhoneBook {
         learn(list)
     }
 
+    /// Whether the list of another gateway is older than the own one: it lacks something that this gateway has. Each is answered once.
+    mutating func answers(_ list: PhoneKeys, of gateway: String) -> Bool {
+        let list = list.sorted
+        guard answered[gateway] != list else { return false }
+        var merged = list
+        merged.merge(keys)
+        guard merged.sorted != list else {
+            answered[gateway] = nil
+            return false
+        }
+        guard answered[gateway] != nil || answered.count < Self.mostLists else { return false }
+        answered[gateway] = list
+        return true
+    }
+
     /// Lists that are kept, to show which gateways have a phone; the keys of all others are taken, too.
     private static let mostLists = 250
 
@@ -97,7 +116,7 @@ struct PhoneBook {
         if merged.sorted != keys.sorted { pending.merge(list) }
     }
 
-    mutating func forgetLists() { (lists, pending) = ([:], PhoneKeys()) }
+    mutating func forgetLists() { (lists, pending, answered) = ([:], PhoneKeys(), [:]) }
 
     /// Keeps a key until it is stored. Of two keys of one name the later one holds.
     ///

@@ -47,6 +47,8 @@ struct PhoneSite: Hashable {
     ///
     /// - Throws: Why it is ignored. No message has a part of the list.
     func keys(in payload: [UInt8], of gateway: String) throws -> PhoneKeys {
+        // In base64, and with each character escaped.
+        guard payload.count <= 8 * PhoneKeys.mostBytes else { throw PhoneKeysError.tooLong(bytes: payload.count) }
         let plain = try seal.opened(payload, of: .phones(site: site, gateway: gateway))
         let json = try? JSONValue(parsing: plain)
         guard let json, json["v"]?.asInteger == 1 else { throw PhoneListError.unknownVersion }
@@ -54,7 +56,10 @@ struct PhoneSite: Hashable {
         guard let sender = json["gateway"]?.string, sender.hasSameBytes(as: gateway) else {
             throw PhoneListError.otherGateway
         }
-        return try PhoneKeys(parsing: Array((json["list"]?.string ?? "").utf8))
+        var keys = try PhoneKeys(parsing: Array((json["list"]?.string ?? "").utf8))
+        // One without a time would get the present one when it is stored, and so be newer than its removal.
+        keys.stamp(at: 1)
+        return keys
     }
 }
 

@@ -221,8 +221,19 @@ extension Service {
         else { return }
         let publication = Publication(.state, topic: site.topic, payload: payload, isRetained: true)
         let isQueued = links.availability.publish(publication, as: MessageToken(rawValue: 0))
+        phones.published = host.now
         if isQueued { phones.hasPublished = true } else { log.once("phones", .warning, "the broker's queue is full") }
         phones.isDue = !isQueued
+    }
+
+    /// Publishes the list because the broker has another one. Any client of the broker may cause this, as often as it likes: after one
+    /// at once, the next check publishes, not each message.
+    private func republishPhones() {
+        phones.isDue = true
+        // What was just learned comes with it.
+        guard !phones.isStoring, !phones.hasWaiting else { return }
+        guard phones.published.map({ $0.duration(to: host.now) >= Self.phonePeriod }) ?? true else { return }
+        publishPhones()
     }
 
     /// Handles a message on the availability's connection.
@@ -233,21 +244,33 @@ extension Service {
         let isOwn = gateway.hasSameBytes(as: site.gateway)
         guard !message.payload.isEmpty else {
             phones.setList(nil, of: gateway)
-            // Any client of the broker may send this, as often as it likes: the next check publishes, not each message.
             if isOwn { phones.isDue = true }
             return true
         }
         do {
-            // The own list of an earlier run has what a lost state lacks.
-            var list = try site.keys(in: message.payload, of: gateway)
+            var keys = try site.keys(in: message.payload, of: gateway)
             let clock = app.core.wallClock
-            if clock.isKnown { list.distrustFuture(at: clock.epochSeconds(at: host.now)) }
-            phones.setList(list, of: gateway)
+            if clock.isKnown { keys.distrustFuture(at: clock.epochSeconds(at: host.now)) }
+            // The own list of an earlier run has what a lost state lacks.
+            phones.setList(keys, of: gateway)
             storePhones()
-            if isOwn { phones.setList(nil, of: gateway) }
+            guard isOwn else {
+                // Its gateway may have been off, or somebody repeats what it once said.
+                if phones.isRead, phones.answers(keys, of: gateway) { phones.isDue = true }
+                return true
+            }
+            phones.setList(nil, of: gateway)
+            if phones.isRead, keys.sorted != phones.keys.sorted { takeTopicBack() }
         } catch {
             log.once("phones", .warning, "the list of phones on \(message.topic) is ignored: \(error)")
+            if isOwn { takeTopicBack() }
         }
         return true
+    }
+
+    /// Something else than the own list stands on its topic. Whoever reads it would keep phones that were removed, and learn no new ones.
+    private func takeTopicBack() {
+        phones.hasPublished = true
+        republishPhones()
     }
 }

@@ -30,6 +30,10 @@ package struct PhoneKeys: Hashable, Sendable {
     package static let longestName = 200
     /// Removals that are remembered: the latest.
     package static let mostRemovals = IdentityResolver.mostKeys
+    /// Bytes of a list: the longest that this program writes has a tenth of it, the rest is for what a person writes beside.
+    package static let mostBytes = 1 << 20
+    /// Lines with a phone or a removal that are read, twice as many as the program writes.
+    package static let mostLines = 2 * (IdentityResolver.mostKeys + mostRemovals)
 
     package private(set) var phones: [Phone] = []
     package private(set) var removals: [Removal] = []
@@ -38,15 +42,24 @@ package struct PhoneKeys: Hashable, Sendable {
 
     /// Reads the file.
     ///
-    /// - Throws: The first mistake, with its line. The text of the line is not shown, because it may have a key in it.
+    /// - Throws: The first mistake, with its line. The text of the line is not shown, because it may have a key in it. Bytes and lines
+    ///   are counted first: each line is compared with all phones.
     package init(parsing bytes: [UInt8]) throws(PhoneKeysError) {
-        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+        guard bytes.count <= Self.mostBytes else { throw .tooLong(bytes: bytes.count) }
+        var rest = bytes[...]
+        var (number, count) = (0, 0)
+        while !rest.isEmpty {
+            number += 1
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            rest = rest.dropFirst(line.count + 1)
             let text = line.drop { $0 == UInt8(ascii: " ") }
             guard let first = text.first, first != UInt8(ascii: "#"), first != UInt8(ascii: "\r") else { continue }
+            count += 1
+            guard count <= Self.mostLines else { throw .tooManyLines }
             do throws(PhoneKeysError) {
                 try read(text)
             } catch {
-                throw .inLine(index + 1, "\(error)")
+                throw .inLine(number, "\(error)")
             }
         }
         trimRemovals()
@@ -281,6 +294,8 @@ package enum PhoneKeysError: Error, Hashable, Sendable, CustomStringConvertible 
     case invalidName
     case sameKey(as: String)
     case tooMany
+    case tooLong(bytes: Int)
+    case tooManyLines
     case inLine(Int, String)
 
     package var description: String {
@@ -289,6 +304,8 @@ package enum PhoneKeysError: Error, Hashable, Sendable, CustomStringConvertible 
         case .invalidName: "a name has 1 to \(PhoneKeys.longestName) bytes, no ':', and no blank at either end"
         case .sameKey(let name): "'\(name)' has this key"
         case .tooMany: "there are \(IdentityResolver.mostKeys) phones; no more are possible"
+        case .tooLong(let bytes): "it has \(bytes) bytes; a list of phones has at most \(PhoneKeys.mostBytes)"
+        case .tooManyLines: "it has more than \(PhoneKeys.mostLines) phones and removals"
         case .inLine(let line, let reason): "line \(line): \(reason)"
         }
     }
