@@ -330,7 +330,7 @@ let package = Package(
             name: "Parts",
             dependencies: [
                 "Base", "Configuration", "JSON", "Beacon", "OwnTracks", "Gateway", "Scanning", "Encryption",
-                "Status", "Storage",
+                "Regions", "Status", "Storage",
             ],
             path: "Benchmarks/Parts", swiftSettings: settings),
         // The yardstick in plain C that the hot path is held against.

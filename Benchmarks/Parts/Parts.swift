@@ -24,6 +24,7 @@ struct Parts {
         try measureService(folder)
         measureCrowd()
         try measureCommand()
+        try measureWildcards()
         try measureText(folder)
         try measurePresenceState()
         try measureOutbox(folder)

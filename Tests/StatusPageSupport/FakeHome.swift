@@ -123,9 +123,8 @@ package final class FakeHome: StatusSource {
         snapshot.beacons = states.map { beacon in
             var beacon = beacon
             beacon.distance = beacon.rssi.map { distance(dBm: $0.dBm) }
-            beacon.regions = rooms.enumerated().flatMap { position, list in
-                list.filter { $0.beacon == beacon.id }.map { RegionKey(tracker: position, rid: $0.rid) }
-            }
+            beacon.regions = rooms.flatMap { list in list.filter { $0.beacon == beacon.id }.map(\.name) }
+            beacon.regionCount = beacon.regions.count
             return beacon
         }
         snapshot.phones = [

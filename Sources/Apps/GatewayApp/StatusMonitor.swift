@@ -29,7 +29,10 @@ struct StatusMonitor {
     private(set) var hasRestored = false
     /// The last enter or leave of each region.
     private var changes: [RegionKey: MonotonicInstant] = [:]
-    private var hearings: [RegionKey: RegionHearing] = [:]
+    /// Whether regions were removed since `changes` was cleaned.
+    private var hasOtherRegions = false
+    /// The last beacon heard of each pattern. Any number of regions may have one pattern, so none of these costs is that of all regions.
+    private var hearings: [BeaconPattern: RegionHearing] = [:]
     private var rates = ReportRates()
 
     init(at now: MonotonicInstant) {
@@ -54,7 +57,8 @@ struct StatusMonitor {
                 if transitions.count >= Self.mostTransitions { transitions.removeLast() }
                 add(record, of: Self.index(of: record.tracker, in: trackers))
                 isNews = true
-            case .regions, .monitoring: isNews = true
+            case .regions: (isNews, hasOtherRegions) = (true, true)
+            case .monitoring: isNews = true
             default: break
             }
         }
@@ -99,7 +103,7 @@ struct StatusMonitor {
         guard !old.elementsEqual(new, by: { $0.hasSameBytes(as: $1) }) else { return }
         let positions: [Int?] = old.map { topic in new.firstIndex { $0.hasSameBytes(as: topic) } }
         changes = Self.renamed(changes, positions)
-        hearings = Self.renamed(hearings, positions)
+        hasOtherRegions = true
     }
 
     /// - Parameter positions: The new position for each old position of a tracker; nil if the tracker was removed.
@@ -117,14 +121,12 @@ struct StatusMonitor {
         rates.sample(adapters, at: now)
         beacons.forget(at: now)
         // A region keeps its last hearing for longer than a beacon is remembered.
-        hearings = valid(hearings, gateway)
+        if hasOtherRegions {
+            hasOtherRegions = false
+            changes = changes.filter { gateway.has($0.key) }
+            hearings = hearings.filter { gateway.patterns(of: $0.value.beacon).contains($0.key) }
+        }
         hearings.merge(gateway.hearings(of: beacons.states(at: now), at: now)) { $1 }
-        changes = changes.filter { gateway.has($0.key) }
-    }
-
-    /// The hearings of beacons that still belong to their regions: a region may be gone, or have another beacon.
-    private func valid(_ hearings: [RegionKey: RegionHearing], _ gateway: Gateway) -> [RegionKey: RegionHearing] {
-        hearings.filter { gateway.regions(of: $0.value.beacon).contains($0.key) }
     }
 
     // MARK: Snapshot
@@ -146,9 +148,10 @@ struct StatusMonitor {
             snapshot.store = .init(problem: watch.storeProblem, writes: counters.transactions)
         }
         var states = beacons.states(at: now)
-        let heard = valid(hearings, gateway).merging(gateway.hearings(of: states, at: now)) { $1 }
+        let heard = hearings.merging(gateway.hearings(of: states, at: now)) { $1 }
         for position in states.indices {
-            states[position].regions = gateway.regions(of: states[position].id)
+            states[position].regions = gateway.regionNames(of: states[position].id)
+            states[position].regionCount = gateway.regionCount(of: states[position].id)
             states[position].battery = gateway.battery(of: states[position].id)
             states[position].distance = states[position].rssi.flatMap {
                 distance(rssi: $0, measuredPower: states[position].measuredPower)

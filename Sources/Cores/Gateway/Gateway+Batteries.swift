@@ -9,12 +9,12 @@ extension Gateway {
 
     /// The beacons whose batteries are low, the emptiest first, each with the names of its regions.
     package var lowBatteries: [(beacon: BeaconID, names: [String], state: BatteryState)] {
-        batteries.low.map { ($0.beacon, regionNames(of: $0.beacon), $0.state) }
+        batteries.low.map { ($0.beacon, distinctNames(of: $0.beacon), $0.state) }
     }
 
     /// Keeps the reading of a beacon that belongs to a region. Readings of other beacons mean nothing to anyone.
     mutating func record(_ telemetry: BeaconTelemetry, at now: MonotonicInstant) -> [Effect] {
-        let names = regionNames(of: telemetry.beacon)
+        let names = distinctNames(of: telemetry.beacon)
         guard !names.isEmpty else { return [] }
         totals.telemetry += 1
         guard let change = batteries.record(telemetry, at: now) else { return [] }
@@ -49,16 +49,12 @@ extension Gateway {
     /// Forgets the batteries of beacons that no longer belong to a region.
     mutating func forgetBatteries() {
         let engine = engine
-        batteries.removeAll { engine.regions(of: $0).isEmpty }
+        batteries.removeAll { engine.regionCount(of: $0) == 0 }
     }
 
     /// The names of the regions that a beacon belongs to, each once.
-    private func regionNames(of beacon: BeaconID) -> [String] {
-        var names: [String] = []
-        for key in engine.regions(of: beacon) where trackers.indices.contains(key.tracker) {
-            guard let region = trackers[key.tracker].regions[rid: key.rid] else { continue }
-            if !names.contains(region.displayName) { names.append(region.displayName) }
-        }
-        return names
+    private func distinctNames(of beacon: BeaconID) -> [String] {
+        var known: Set<String> = []
+        return regionNames(of: beacon).filter { known.insert($0).inserted }
     }
 }

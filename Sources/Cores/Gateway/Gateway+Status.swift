@@ -6,9 +6,14 @@ package import Presence
 package import Regions
 
 extension Gateway {
-    /// For each region the beacon that decides whether the region is occupied.
-    package func decidingBeacons(at now: MonotonicInstant) -> [RegionKey: PresenceExplanation] {
-        engine.decidingBeacons(at: now)
+    /// The most regions of one beacon that are named. A beacon may belong to any number of regions.
+    package static let mostNamedRegions = 20
+
+    /// For each of these regions the beacon that decides whether the region is occupied.
+    package func decidingBeacons(
+        of regions: some Sequence<RegionKey>, at now: MonotonicInstant
+    ) -> [RegionKey: PresenceExplanation] {
+        engine.decidingBeacons(of: regions, at: now)
     }
 
     /// The state of every beacon of a region.
@@ -16,15 +21,21 @@ extension Gateway {
         engine.explain(key, at: now)
     }
 
-    /// The regions that a beacon belongs to.
-    package func regions(of beacon: BeaconID) -> [RegionKey] { engine.regions(of: beacon) }
+    /// The number of regions that a beacon belongs to.
+    package func regionCount(of beacon: BeaconID) -> Int { engine.regionCount(of: beacon) }
+
+    /// The patterns of the regions that a beacon belongs to, each once: at most four.
+    package func patterns(of beacon: BeaconID) -> [BeaconPattern] { engine.patterns(of: beacon) }
+
+    /// The names of the regions that a beacon belongs to, one for each region: at most `mostNamedRegions`.
+    package func regionNames(of beacon: BeaconID) -> [String] {
+        engine.regions(of: beacon, most: Self.mostNamedRegions).compactMap { key in
+            trackers.indices.contains(key.tracker) ? trackers[key.tracker].regions[rid: key.rid]?.displayName : nil
+        }
+    }
 
     /// The name of a region that a beacon belongs to; of several, the alphabetically first.
-    package func regionName(of beacon: BeaconID) -> String? {
-        regions(of: beacon).compactMap { key in
-            trackers.indices.contains(key.tracker) ? trackers[key.tracker].regions[rid: key.rid]?.displayName : nil
-        }.min()
-    }
+    package func regionName(of beacon: BeaconID) -> String? { regionNames(of: beacon).min() }
 
     /// The region whose beacons were turned away last, within ten minutes, because there are too many.
     package func crowdedRegion(at now: MonotonicInstant) -> CrowdedRegion? {

@@ -97,7 +97,12 @@ struct PlaceAccounts: Sendable {
         return accounts[Self.common].hasRoom(for: count) ? Self.common : nil
     }
 
-    private static func places(for regions: [Int32]) -> Int {
-        max(1, (regions.count + regionsInPlace - 1) / regionsInPlace)
+    /// Whether any account has room for a beacon of so many regions. If none has, there is no room for it.
+    func mayHaveRoom(forRegions count: Int) -> Bool {
+        accounts.contains { $0.hasRoom(for: Self.places(forCount: count)) }
     }
+
+    private static func places(for regions: [Int32]) -> Int { places(forCount: regions.count) }
+
+    private static func places(forCount count: Int) -> Int { max(1, (count + regionsInPlace - 1) / regionsInPlace) }
 }

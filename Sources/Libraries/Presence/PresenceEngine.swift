@@ -248,9 +248,13 @@ public struct PresenceEngine: Sendable {
         _ sighting: Sighting, listened: Int64, duty: Float, at now: MonotonicInstant, _ effects: inout [Effect]
     ) -> Int? {
         guard index.hasMatch(of: sighting.beacon) else { return nil }
+        guard mayFindPlaces(for: sighting.beacon, at: now) else {
+            turnAway(index.mostExactMatch(of: sighting.beacon), at: now, &effects)
+            return nil
+        }
         let wanted = matches(of: sighting.beacon)
         guard tracked.count < BeaconTable.mostPlaces, reservePlaces(for: wanted, at: now) else {
-            turnAway(wanted, at: now, &effects)
+            turnAway(wanted.first.map { Int($0) }, at: now, &effects)
             return nil
         }
         let model = newModel(sighting.rssi, of: sighting.beacon, listened: listened, duty: duty)
@@ -264,6 +268,16 @@ public struct PresenceEngine: Sendable {
     func newModel(_ rssi: RSSI?, of beacon: BeaconID, listened: Int64, duty: Float) -> ArrivalModel {
         ArrivalModel(at: listened, rssi: rssi, duty: duty, slowsDown: slowingUUIDs.contains(beacon.uuid))
     }
+
+    /// Whether places for a beacon of very many regions are to be looked for. The list of its regions would be made for each of its
+    /// sightings, and in vain if there cannot be enough places.
+    private func mayFindPlaces(for beacon: BeaconID, at now: MonotonicInstant) -> Bool {
+        let count = index.matchCount(of: beacon)
+        return count <= Self.manyRegions || places.mayHaveRoom(forRegions: count)
+            || (mayMakeRoom && now.nanoseconds - roomMade >= Self.roomInterval)
+    }
+
+    private static var manyRegions: Int { 256 }
 
     /// Reserves places for a beacon of these regions. If there are too few, beacons that are nowhere near are
     /// forgotten: first those whose rhythm is not known, then all but those heard last. A beacon that is near keeps its
@@ -285,10 +299,10 @@ public struct PresenceEngine: Sendable {
     /// Nanoseconds after which room may be made again.
     private static var roomInterval: Int64 { 1_000_000_000 }
 
-    private mutating func turnAway(_ wanted: [Int32], at now: MonotonicInstant, _ effects: inout [Effect]) {
+    private mutating func turnAway(_ first: Int?, at now: MonotonicInstant, _ effects: inout [Effect]) {
         droppedSightings += 1
-        guard let first = wanted.first else { return }
-        let key = keys[Int(first)]
+        guard let first else { return }
+        let key = keys[first]
         lastTurnedAway = (key, now)
         guard now.nanoseconds >= nextNotice else { return }
         nextNotice = now.nanoseconds &+ 60_000_000_000

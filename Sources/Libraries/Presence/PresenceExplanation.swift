@@ -1,6 +1,6 @@
 package import Base
 package import Beacon
-import Regions
+package import Regions
 
 /// Why a beacon is inside a region, or is not.
 package struct PresenceExplanation: Hashable, Sendable {
@@ -99,28 +99,37 @@ extension PresenceEngine {
         return nil
     }
 
-    /// The regions that a beacon belongs to, in no particular order.
-    package func regions(of beacon: BeaconID) -> [RegionKey] {
-        var keys: [RegionKey] = []
-        index.forEachMatch(of: beacon) { keys.append(self.keys[Int($0)]) }
-        return keys
+    /// Regions that a beacon belongs to, in their order: all, or of very many `most`.
+    package func regions(of beacon: BeaconID, most: Int) -> [RegionKey] {
+        index.matches(of: beacon, most: most).map { keys[Int($0)] }
     }
 
-    /// For each region with a remembered beacon, the beacon that decides: of the near ones the one that leaves last,
-    /// else the one heard last. One pass over all beacons, however many regions there are.
-    package func decidingBeacons(at now: MonotonicInstant) -> [RegionKey: PresenceExplanation] {
+    /// The number of regions that a beacon belongs to.
+    package func regionCount(of beacon: BeaconID) -> Int { index.matchCount(of: beacon) }
+
+    /// The patterns of the regions that a beacon belongs to, each once: at most four.
+    package func patterns(of beacon: BeaconID) -> [BeaconPattern] { index.patterns(of: beacon) }
+
+    /// For each of these regions with a remembered beacon, the beacon that decides: of the near ones the one that leaves last,
+    /// else the one heard last. One pass over all beacons and their regions; only these regions cost more than a look.
+    package func decidingBeacons(
+        of wanted: some Sequence<RegionKey>, at now: MonotonicInstant
+    ) -> [RegionKey: PresenceExplanation] {
+        let regions = Set(wanted.compactMap { indexes.index(of: $0, in: keys).map { Int32(truncatingIfNeeded: $0) } })
+        guard !regions.isEmpty else { return [:] }
         var best: [Int32: (position: Int, place: Int, isNear: Bool, rank: Int64)] = [:]
         for place in tracked.indices {
             let silence = leastSilence(of: place, at: now)
             var position = tracked[place].membership
             while position >= 0 {
                 let member = membership(position, of: place)
+                defer { position = Int(member.next) }
+                guard regions.contains(member.region) else { continue }
                 let rank = member.isNear ? deadline(of: position, at: place, now: now) : -silence
                 let rival = best[member.region]
                 if rival.map({ (member.isNear ? 1 : 0, rank) > ($0.isNear ? 1 : 0, $0.rank) }) ?? true {
                     best[member.region] = (position, place, member.isNear, rank)
                 }
-                position = Int(member.next)
             }
         }
         var explanations: [RegionKey: PresenceExplanation] = [:]

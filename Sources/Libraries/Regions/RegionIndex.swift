@@ -18,11 +18,14 @@ public struct RegionIndex: Sendable {
     /// For each region, the position of the previous one with the same pattern; −1 if there is none, which is nearly
     /// always so. A list for each pattern would take more memory than everything else.
     private var earlier: [Int32] = []
+    /// For each region, how many have the same pattern up to it, and the first of these.
+    private var chains: [(count: Int32, first: Int32)]
     private var table: UUIDTable
 
     /// - Parameter patterns: The patterns of the regions; look-ups give indices in this list.
     public init(_ patterns: some Sequence<BeaconPattern>) {
         var places: [BeaconUUID: Int] = [:]
+        var chains: [(count: Int32, first: Int32)] = []
         earlier.reserveCapacity(patterns.underestimatedCount)
         for (position, pattern) in patterns.enumerated() {
             let place = places[pattern.uuid] ?? entries.count
@@ -39,7 +42,10 @@ public struct RegionIndex: Sendable {
                 case (let major?, let minor?): entries[place].exact.updateValue(last, forKey: Self.key(major, minor))
                 }
             earlier.append(before ?? -1)
+            let chain = before.map { chains[Int($0)] }
+            chains.append((count: (chain?.count ?? 0) + 1, first: chain?.first ?? last))
         }
+        self.chains = chains
         table = UUIDTable(entries.map(\.uuid))
     }
 
@@ -52,12 +58,51 @@ public struct RegionIndex: Sendable {
         forEach(endingWith: entries[place].exact[Self.key(beacon.major, beacon.minor)], body)
     }
 
-    private func forEach(endingWith last: Int32?, _ body: (Int32) -> Void) {
+    private func forEach(endingWith last: Int32?, most: Int = .max, _ body: (Int32) -> Void) {
         var position = last ?? -1
-        while position >= 0 {
+        var count = 0
+        while position >= 0, count < most {
             body(position)
             position = earlier[Int(position)]
+            count += 1
         }
+    }
+
+    /// The last region of each pattern that the beacon matches: at most four, however many regions there are.
+    private func ends(of beacon: BeaconID) -> [Int32] {
+        guard let place = place(of: beacon.uuid) else { return [] }
+        return [
+            entries[place].anyBeacon, entries[place].byMajor[beacon.major], entries[place].byMinor[beacon.minor],
+            entries[place].exact[Self.key(beacon.major, beacon.minor)],
+        ].compactMap(\.self)
+    }
+
+    /// The number of regions that the beacon belongs to. It costs the same for any number.
+    package func matchCount(of beacon: BeaconID) -> Int {
+        ends(of: beacon).reduce(0) { $0 + Int(chains[Int($1)].count) }
+    }
+
+    /// The indices of regions that the beacon belongs to, in their order: of each pattern the last ones.
+    ///
+    /// - Parameter most: How many, and how many of each pattern.
+    package func matches(of beacon: BeaconID, most: Int) -> [Int32] {
+        var found: [Int32] = []
+        for end in ends(of: beacon) { forEach(endingWith: end, most: most) { found.append($0) } }
+        return Array(found.sorted().prefix(most))
+    }
+
+    /// The patterns of the regions that the beacon belongs to, each once: at most four.
+    package func patterns(of beacon: BeaconID) -> [BeaconPattern] {
+        guard let place = place(of: beacon.uuid) else { return [] }
+        let (entry, uuid) = (entries[place], beacon.uuid)
+        var patterns: [BeaconPattern] = []
+        if entry.anyBeacon != nil { patterns.append(BeaconPattern(uuid: uuid)) }
+        if entry.byMajor[beacon.major] != nil { patterns.append(BeaconPattern(uuid: uuid, major: beacon.major)) }
+        if entry.byMinor[beacon.minor] != nil { patterns.append(BeaconPattern(uuid: uuid, minor: beacon.minor)) }
+        if entry.exact[Self.key(beacon.major, beacon.minor)] != nil {
+            patterns.append(BeaconPattern(uuid: uuid, major: beacon.major, minor: beacon.minor))
+        }
+        return patterns
     }
 
     /// The index of the region that names the beacon exactly (the last of several), else of the first that it
@@ -65,9 +110,11 @@ public struct RegionIndex: Sendable {
     public func mostExactMatch(of beacon: BeaconID) -> Int? {
         guard let place = place(of: beacon.uuid) else { return nil }
         if let exact = entries[place].exact[Self.key(beacon.major, beacon.minor)] { return Int(exact) }
-        var first: Int32?
-        forEachMatch(of: beacon) { first = min(first ?? $0, $0) }
-        return first.map(Int.init)
+        var first = Int32.max
+        if let end = entries[place].anyBeacon { first = min(first, chains[Int(end)].first) }
+        if let end = entries[place].byMajor[beacon.major] { first = min(first, chains[Int(end)].first) }
+        if let end = entries[place].byMinor[beacon.minor] { first = min(first, chains[Int(end)].first) }
+        return first == .max ? nil : Int(first)
     }
 
     /// Whether the beacon belongs to any region. It allocates nothing, because it is called for each unknown beacon.

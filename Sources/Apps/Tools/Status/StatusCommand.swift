@@ -74,7 +74,10 @@ enum StatusCommand {
             Terminal.print(json: answer.text)
         } else {
             let regions = (answer.array ?? []).compactMap { ExplainedRegion(reading: $0, at: .zero) }
-            Terminal.print(regions.map { ExplanationText.text($0, at: .zero) }.joined(separator: "\n\n"))
+            var blocks = regions.map { ExplanationText.text($0, at: .zero) }
+            let count = regions.first?.regionCount ?? 0
+            if count > regions.count { blocks.append("\(count - regions.count) more regions have this name") }
+            Terminal.print(blocks.joined(separator: "\n\n"))
         }
         return .ok
     }

@@ -14,12 +14,15 @@ package struct ExplainedRegion: Sendable {
     /// In a sentence or two.
     package let explanation: String
     package let beacons: [PresenceExplanation]
+    /// The number of regions that were asked for; of very many some are explained.
+    package let regionCount: Int
 
     package func json(at now: MonotonicInstant) -> JSONValue {
         [
             "tid": .string(trackerID), "rid": .string(rid), "name": .string(name), "inside": .bool(isInside),
             "explanation": .string(explanation),
             "beacons": .array(beacons.map { RegionExplanation.json($0, at: now) }),
+            "regionCount": .integer(Int64(regionCount)),
         ]
     }
 }
@@ -33,7 +36,8 @@ extension ExplainedRegion {
         self.init(
             trackerID: json["tid"]?.string ?? "", rid: rid, name: json["name"]?.string ?? "",
             isInside: json["inside"] == .bool(true), explanation: json["explanation"]?.string ?? "",
-            beacons: json["beacons"].elements { PresenceExplanation(reading: $0, at: now) })
+            beacons: json["beacons"].elements { PresenceExplanation(reading: $0, at: now) },
+            regionCount: Int(clamping: json["regionCount"]?.asCount ?? 0))
     }
 }
 

@@ -12,7 +12,8 @@ extension StatusSnapshot.TrackerStatus {
         let mode = json["monitoring"]?.whole(in: -1...2).map { Int($0) } ?? 1
         self.init(
             tid: tid, topic: json["topic"]?.string ?? "", device: "", monitoring: mode,
-            regions: json["regions"].elements { StatusSnapshot.RegionStatus(reading: $0, at: now) })
+            regions: json["regions"].elements { StatusSnapshot.RegionStatus(reading: $0, at: now) },
+            regionCount: Int(clamping: json["regionCount"]?.asCount ?? 0))
     }
 }
 
@@ -46,7 +47,8 @@ extension StatusSnapshot.BeaconState {
             rssi: json["rssi"]?.asRSSI, distance: json["distance"]?.asMetres,
             interval: json["interval"]?.asSeconds, lastHeard: lastHeard, sightings: json["sightings"]?.asCount ?? 0,
             series: json["series"]?.string.map(Self.series) ?? [],
-            regions: json["regions"].elements { $0.string.map { RegionKey(tracker: -1, rid: $0) } })
+            regions: json["regions"].elements(\.string))
+        regionCount = max(regions.count, Int(clamping: json["regionCount"]?.asCount ?? 0))
         battery = json["battery"].flatMap { BatteryState(reading: $0, at: now) }
     }
 

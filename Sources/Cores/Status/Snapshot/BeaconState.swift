@@ -4,7 +4,6 @@ package import Gateway
 import Health
 import JSON
 import OwnTracks
-package import Presence
 
 extension StatusSnapshot {
     /// One beacon heard in the last minutes.
@@ -20,14 +19,16 @@ extension StatusSnapshot {
         package var sightings: UInt64
         /// The strongest signal in each step of `BeaconLog.step`, the oldest first; nil if not heard.
         package var series: [RSSI?]
-        /// The regions that the beacon belongs to.
-        package var regions: [RegionKey]
+        /// The names of the regions that the beacon belongs to; of very many some.
+        package var regions: [String]
+        /// The number of regions that the beacon belongs to.
+        package var regionCount: Int
         /// nil if the battery was not read since the start or the beacon belongs to no region.
         package var battery: BatteryState?
 
         package init(
             id: BeaconID, measuredPower: MeasuredPower, rssi: RSSI?, distance: Double? = nil, interval: Duration? = nil,
-            lastHeard: MonotonicInstant, sightings: UInt64 = 1, series: [RSSI?] = [], regions: [RegionKey] = []
+            lastHeard: MonotonicInstant, sightings: UInt64 = 1, series: [RSSI?] = [], regions: [String] = []
         ) {
             self.id = id
             self.measuredPower = measuredPower
@@ -38,12 +39,13 @@ extension StatusSnapshot {
             self.sightings = sightings
             self.series = series
             self.regions = regions
+            regionCount = regions.count
         }
     }
 }
 
 extension StatusSnapshot.BeaconState {
-    func json(at now: MonotonicInstant, names: [RegionKey: String]) -> JSONValue {
+    func json(at now: MonotonicInstant) -> JSONValue {
         [
             "uuid": .string("\(id.uuid)"), "major": .integer(Int64(id.major)), "minor": .integer(Int64(id.minor)),
             "measuredPower": .integer(Int64(measuredPower.dBm)),
@@ -53,7 +55,7 @@ extension StatusSnapshot.BeaconState {
             "sightings": .count(sightings),
             // One string instead of thirty values, because it is sent to each client every second.
             "series": .string(series.map { $0.map { "\($0.dBm)" } ?? "" }.joined(separator: ",")),
-            "regions": .array(regions.map { .shown(names[$0] ?? $0.rid) }),
+            "regions": .array(regions.map { .shown($0) }), "regionCount": .integer(Int64(regionCount)),
             "battery": .optional(battery.map { $0.json(at: now) }),
         ]
     }

@@ -4,7 +4,7 @@ import Configuration
 package import Gateway
 import OwnTracks
 package import Presence
-import Regions
+package import Regions
 
 /// Where and when a beacon of a region was heard last.
 package struct RegionHearing: Hashable, Sendable {
@@ -19,17 +19,22 @@ extension Gateway {
     /// are recorded by `StatusMonitor`.
     ///
     /// - Parameters:
-    ///   - hearings: The last beacon heard of each region.
+    ///   - hearings: The last beacon heard of each pattern.
     ///   - changes: When each region was entered or left last.
     package func trackerStates(
-        hearings: [RegionKey: RegionHearing], changes: [RegionKey: MonotonicInstant], at now: MonotonicInstant
+        hearings: [BeaconPattern: RegionHearing], changes: [RegionKey: MonotonicInstant], at now: MonotonicInstant
     ) -> [StatusSnapshot.TrackerStatus] {
-        let deciding = decidingBeacons(at: now)
+        let most = StatusSnapshot.listedRegions(ofTrackers: trackers.count)
+        let listed = trackers.map { Self.listed($0, most: most) }
+        let deciding = decidingBeacons(
+            of: listed.enumerated().flatMap { position, regions in
+                regions.map { RegionKey(tracker: position, rid: $0.rid) }
+            }, at: now)
         return trackers.enumerated().map { position, tracker in
-            let regions = tracker.regions.regions.filter(\.isBeacon).map { region -> StatusSnapshot.RegionStatus in
+            let regions = listed[position].map { region -> StatusSnapshot.RegionStatus in
                 let key = RegionKey(tracker: position, rid: region.rid)
                 let occupancy = tracker.occupancy[region.rid]
-                let heard = hearings[key]
+                let heard = pattern(of: region).flatMap { hearings[$0] }
                 var status = StatusSnapshot.RegionStatus(
                     rid: region.rid, name: region.displayName,
                     description: region.description.text(base: configuration.numberBase), isInside: occupancy != nil)
@@ -50,16 +55,40 @@ extension Gateway {
                 tid: tracker.configuration.trackerID, topic: tracker.topics.base,
                 device: tracker.configuration.deviceID, monitoring: tracker.monitoring.rawValue,
                 tellsPresence: mayPublish(.entityStates, of: position, at: now), name: tracker.configuration.name,
-                regions: regions)
+                regions: regions, regionCount: tracker.regions.regions.count(where: \.isBeacon))
         }
     }
 
-    /// For each region the strongest of these beacons that was heard in the last ten seconds, else the beacon heard
-    /// last.
+    /// The regions of a tracker that are shown: the first ones, and of the others as many that are occupied, in their order.
+    private static func listed(_ tracker: TrackerState, most: Int) -> [Region] {
+        var regions: [Region] = []
+        var (first, occupied) = (0, 0)
+        for region in tracker.regions.regions where region.isBeacon {
+            if first < most {
+                first += 1
+                regions.append(region)
+            } else {
+                guard occupied < min(most, tracker.occupancy.count) else { break }
+                guard tracker.occupancy[region.rid] != nil else { continue }
+                occupied += 1
+                regions.append(region)
+            }
+        }
+        return regions
+    }
+
+    /// The pattern by which a beacon is matched with the region.
+    private func pattern(of region: Region) -> BeaconPattern? {
+        guard case .beacon(let pattern) = region.kind else { return nil }
+        return pattern.cleared(of: configuration.batteryMasks)
+    }
+
+    /// For each pattern of a region the strongest of these beacons that was heard in the last ten seconds, else the beacon
+    /// heard last. Any number of regions may have one pattern, so the work is that of four regions for each beacon.
     package func hearings(of beacons: [StatusSnapshot.BeaconState], at now: MonotonicInstant)
-        -> [RegionKey: RegionHearing]
+        -> [BeaconPattern: RegionHearing]
     {
-        var found: [RegionKey: RegionHearing] = [:]
+        var found: [BeaconPattern: RegionHearing] = [:]
         func rank(_ hearing: RegionHearing) -> (Int, Int64) {
             guard hearing.instant.duration(to: now) <= .seconds(10) else { return (0, hearing.instant.nanoseconds) }
             return (1, Int64(hearing.rssi?.dBm ?? -128))
@@ -67,34 +96,41 @@ extension Gateway {
         for beacon in beacons {
             let hearing = RegionHearing(
                 beacon: beacon.id, measuredPower: beacon.measuredPower, rssi: beacon.rssi, instant: beacon.lastHeard)
-            for key in regions(of: beacon.id) where found[key].map({ rank($0) < rank(hearing) }) ?? true {
-                found[key] = hearing
+            for pattern in patterns(of: beacon.id) where found[pattern].map({ rank($0) < rank(hearing) }) ?? true {
+                found[pattern] = hearing
             }
         }
         return found
     }
 
-    /// Why the regions of this name or `rid` are occupied or not, with the state of each beacon.
+    /// The most regions of one name that are explained at once.
+    package static let mostExplained = 20
+
+    /// Why the regions of this name or `rid` are occupied or not, with the state of each beacon. Of very many some are explained;
+    /// `regionCount` is the number of all.
     package func explanation(ofRegion name: String, at now: MonotonicInstant) -> [ExplainedRegion] {
-        trackers.enumerated().flatMap { position, tracker in
+        var found: [(key: RegionKey, region: Region)] = []
+        var count = 0
+        for (position, tracker) in trackers.enumerated() {
             // A person types a name, so names that look the same are equal. A `rid` is compared by its bytes.
-            tracker.regions.regions.filter {
-                $0.isBeacon && ($0.rid.hasSameBytes(as: name) || $0.displayName == name)
-            }.map { region in
-                let key = RegionKey(tracker: position, rid: region.rid)
-                // A sender that invents beacons under a wildcard region makes the list long.
-                let beacons = explain(key, at: now).sorted { ($0.isNear ? 1 : 0) > ($1.isNear ? 1 : 0) }
-                return ExplainedRegion(
-                    trackerID: tracker.configuration.trackerID, rid: region.rid, name: region.displayName,
-                    isInside: tracker.occupancy[region.rid] != nil,
-                    explanation: reason(for: key, of: region, at: now), beacons: Array(beacons.prefix(50)))
+            for region in tracker.regions.regions
+            where region.isBeacon && (region.rid.hasSameBytes(as: name) || region.displayName == name) {
+                count += 1
+                guard found.count < Self.mostExplained else { continue }
+                found.append((RegionKey(tracker: position, rid: region.rid), region))
             }
         }
-    }
-
-    /// Why a region is occupied or not, in a sentence.
-    private func reason(for key: RegionKey, of region: Region, at now: MonotonicInstant) -> String {
-        explanation(decidingBeacons(at: now)[key], of: region, at: now)
+        let deciding = decidingBeacons(of: found.map(\.key), at: now)
+        return found.map { key, region in
+            let tracker = trackers[key.tracker]
+            // A sender that invents beacons under a wildcard region makes the list long.
+            let beacons = explain(key, at: now).sorted { ($0.isNear ? 1 : 0) > ($1.isNear ? 1 : 0) }
+            return ExplainedRegion(
+                trackerID: tracker.configuration.trackerID, rid: region.rid, name: region.displayName,
+                isInside: tracker.occupancy[region.rid] != nil,
+                explanation: explanation(deciding[key], of: region, at: now), beacons: Array(beacons.prefix(50)),
+                regionCount: count)
+        }
     }
 
     private func explanation(

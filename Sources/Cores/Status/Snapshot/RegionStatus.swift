@@ -19,11 +19,14 @@ extension StatusSnapshot {
         package var tellsPresence: Bool
         /// The name for people; nil if none is set.
         package var name: String?
+        /// The first `StatusSnapshot.listedRegions`, and of the others as many occupied ones, in their order.
         package var regions: [RegionStatus]
+        /// The number of all regions of beacons.
+        package var regionCount: Int
 
         package init(
             tid: String, topic: String, device: String, monitoring: Int = 1, tellsPresence: Bool = true,
-            name: String? = nil, regions: [RegionStatus] = []
+            name: String? = nil, regions: [RegionStatus] = [], regionCount: Int? = nil
         ) {
             self.tid = tid
             self.topic = topic
@@ -32,6 +35,7 @@ extension StatusSnapshot {
             self.tellsPresence = tellsPresence
             self.name = name
             self.regions = regions
+            self.regionCount = regionCount ?? regions.count
         }
     }
 
@@ -72,7 +76,7 @@ extension StatusSnapshot.TrackerStatus {
         let listed = (regions.filter(\.isInside) + regions.filter { !$0.isInside }).prefix(StatusSnapshot.listedRegions)
         return [
             "tid": .shown(tid), "topic": .shown(topic), "monitoring": .integer(Int64(monitoring)),
-            "regionCount": .integer(Int64(regions.count)), "regions": .array(listed.map { $0.json(at: now) }),
+            "regionCount": .integer(Int64(regionCount)), "regions": .array(listed.map { $0.json(at: now) }),
         ]
     }
 }

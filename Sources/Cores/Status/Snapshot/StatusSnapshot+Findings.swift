@@ -69,7 +69,7 @@ extension StatusSnapshot {
     }
 
     private var regionFinding: Finding {
-        let count = trackers.reduce(0) { $0 + $1.regions.count }
+        let count = trackers.reduce(0) { $0 + $1.regionCount }
         guard count == 0 else { return Finding(.ok, "regions", "beacon regions: \(count)") }
         return Finding(
             .warning, "regions", "there are no beacon regions, so there are no transitions",

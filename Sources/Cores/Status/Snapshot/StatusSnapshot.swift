@@ -61,6 +61,10 @@ package struct StatusSnapshot: Sendable {
 extension StatusSnapshot {
     /// Regions of one tracker in the JSON; occupied regions come first. `regionCount` is the number of all regions.
     package static let listedRegions = 500
+    /// The same for so many trackers: the list of all trackers together is bounded, too.
+    package static func listedRegions(ofTrackers count: Int) -> Int {
+        min(listedRegions, max(5, 5_000 / max(1, count)))
+    }
     package static let listedBeacons = 200
     package static let listedTransitions = 100
 
@@ -92,7 +96,7 @@ extension StatusSnapshot {
                 "writes": .count(store.writes),
             ],
             "trackers": .array(trackers.map { $0.json(at: now) }),
-            "beacons": .array(beacons.prefix(Self.listedBeacons).map { $0.json(at: now, names: regionNames) }),
+            "beacons": .array(beacons.prefix(Self.listedBeacons).map { $0.json(at: now) }),
             "beaconCount": .integer(Int64(beacons.count + unlistedBeacons)),
             "transitions": .array(transitions.prefix(Self.listedTransitions).map { $0.json(at: now) }),
             "phones": .array(phones.map { $0.json(at: now) }),
@@ -102,13 +106,5 @@ extension StatusSnapshot {
             "process": process.map(\.json) ?? .null,
             "findings": .array(findings.map(\.json)),
         ]
-    }
-
-    private var regionNames: [RegionKey: String] {
-        var names: [RegionKey: String] = [:]
-        for (position, tracker) in trackers.enumerated() {
-            for region in tracker.regions { names[RegionKey(tracker: position, rid: region.rid)] = region.name }
-        }
-        return names
     }
 }
