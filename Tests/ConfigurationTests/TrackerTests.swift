@@ -29,6 +29,34 @@ import Testing
         #expect(bag.waypoints.changes.isEmpty)
     }
 
+    private func trackers(_ count: Int, _ more: String = "") -> String {
+        "{\(more) trackers: [" + (0..<count).map { "{deviceId: 't\($0)'}" }.joined(separator: ",") + "]}"
+    }
+
+    @Test("There are at most a thousand trackers; more are refused before they are read")
+    func limit() throws {
+        #expect(try read(trackers(Configuration.mostTrackers)).trackers.count == Configuration.mostTrackers + 1)
+        for count in [Configuration.mostTrackers + 1, 20_000] {
+            let text = "trackers: it has \(count) elements; at most 1000 are allowed"
+            #expect {
+                try read(trackers(count))
+            } throws: {
+                ($0 as? ConfigurationError)?.problems.map(\.description) == [text]
+            }
+        }
+    }
+
+    @Test("Regions of the top level that many trackers inherit are read once, and no more than a gateway has are taken")
+    func inheritedRegions() throws {
+        let waypoints = (0..<100).map { "{_type: 'waypoint', desc: 'R\($0)', rid: 'r\($0)', tst: 1}" }.joined(
+            separator: ",")
+        let configuration = try read(trackers(1_000, "waypoints: [\(waypoints)],"))
+        let counts = configuration.trackers.map(\.waypoints.changes.count)
+        #expect(counts.reduce(0, +) == Configuration.mostRegions)
+        #expect(counts.prefix(500) == [100][...] + Array(repeating: 100, count: 499))
+        #expect(configuration.warnings.count { $0.description.contains("its regions are left out") } == 501)
+    }
+
     @Test("A tracker has a name of its own, and none from the top level")
     func names() throws {
         let configuration = try read(

@@ -95,6 +95,85 @@ import Testing
         #expect(harness.gateway.trackers[0].regions.regions.count == 6_000 + 1 + CommandQueue.mostWaiting)
     }
 
+    static let commands: [@Sendable (Int) -> String] = [
+        { _ in #"{"_type":"cmd","action":"reportLocation"}"# }, { _ in #"{"_type":"cmd","action":"clearWaypoints"}"# },
+        { number in
+            let waypoint = GatewayHarness.waypoint("New \(number)", rid: "n", suffix: ":9:\(number)")
+            return #"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(waypoint)]}"#
+        },
+    ]
+
+    @Test(arguments: commands)
+    func `Commands of a tracker that come too fast are refused and counted, and those of another are obeyed`(
+        command: @Sendable (Int) -> String
+    ) throws {
+        var harness = try GatewayHarness("lat: 52, lon: 6, trackers: [{tid: \"K1\", deviceId: \"keys\"}]")
+        // 10,000 in a minute.
+        for number in 0..<10_000 {
+            harness.pass(.milliseconds(6))
+            harness.command(command(number))
+        }
+        let counts = harness.gateway.counters.commands
+        let allowed = UInt64(CommandQueue.mostAtOnce) + 60
+        #expect((allowed - 1...allowed).contains(counts.done), "\(counts.done)")
+        #expect(counts[.overload] == 10_000 - counts.done)
+        #expect(harness.log.count <= 10_000)
+        harness.command(Self.status, tracker: 1)
+        #expect(harness.gateway.counters.commands.done == counts.done + 1)
+        harness.pass(.seconds(2))
+        harness.command(Self.status)
+        #expect(harness.gateway.counters.commands.done == counts.done + 2)
+    }
+
+    @Test func `The cards of many trackers are published a few at a time, and each once`() throws {
+        for (bytes, most) in [(292 << 10, 1), (10 << 10, 6), (10, 1000)] {
+            let trackers = (0..<100).map { "{tid: \"t\", deviceId: \"t\($0)\"}" }.joined(separator: ",")
+            let face = String(repeating: "x", count: bytes)
+            var harness = try GatewayHarness("card: {name: \"Hall\", face: \"\(face)\"}, trackers: [\(trackers)]")
+            harness.handle(.brokerConnected(isNew: true))
+            var topics: [String] = []
+            for _ in 0..<1000 {
+                let cards = harness.drainMessages().filter { $0.topic.hasSuffix("/info") }
+                #expect(cards.count <= most)
+                topics += cards.map(\.topic)
+                guard let due = harness.gateway.nextDeadline, due < harness.now.advanced(by: .seconds(60)) else {
+                    break
+                }
+                harness.pass(max(.zero, harness.now.duration(to: due)))
+                harness.handle(.tick)
+            }
+            #expect(topics.count == 101 && Set(topics).count == 101, "\(bytes): \(topics.count)")
+        }
+    }
+
+    @Test func `However often Home Assistant starts, there is one round of announcements at a time`() throws {
+        var harness = try GatewayHarness("reannounce: true")
+        harness.change(
+            try (0..<200).map { number in
+                let text = "R\(number):\(GatewayHarness.uuid):1:\(number)"
+                let description = try RegionDescription(parsing: text, base: .decimal)
+                return .set(Region(rid: "r\(number)", description: description, timestamp: 1), isRIDDerived: false)
+            })
+        for minor: UInt16 in 0..<200 { try harness.hear(minor: minor) }
+        harness.handle(.brokerConnected(isNew: true))
+        harness.wait(2)
+        _ = harness.drainMessages()
+        for _ in 0..<5000 {
+            harness.handle(.homeAssistantStarted)
+            harness.pass(.milliseconds(2))
+            try harness.hear()
+            harness.handle(.tick)
+        }
+        let first = harness.drainMessages()
+        #expect(first.count { $0.kind == .state } == 200)
+        #expect(first.count { $0.kind == .transition } == 200)
+        // The others have one round together.
+        harness.wait(25)
+        #expect(harness.drainMessages().count { $0.kind == .transition } == 200)
+        harness.wait(50)
+        #expect(harness.drainMessages().allSatisfy { $0.kind != .transition || !$0.text.contains("enter") })
+    }
+
     @Test func `Regions that waiting commands bring are bounded too`() throws {
         var harness = try harness(regions: 10_000)
         let many = (0..<20_000).map { GatewayHarness.waypoint("R", rid: "m\($0)", suffix: ":8:\($0)") }

@@ -217,6 +217,53 @@ struct CommandTests {
         }
     }
 
+    @Test
+    func `A repeated encrypted command changes nothing, for any tracker, after a restart and with a new database`()
+        throws
+    {
+        let settings = "encryptionKey: \"s3cr1t\", trackers: [{tid: \"K1\", deviceId: \"keys\"}]"
+        let clear = #"{"_type":"cmd","action":"clearWaypoints"}"#
+        let old = CommandEnvelope(nonce: [1], time: nil)
+        func stored(_ house: GatewayHarness) -> [UInt8]? {
+            house.effects.reduce(nil) { last, effect in
+                guard case .value(ObeyedEnvelopes.storeKey, let bytes) = effect else { return last }
+                return bytes
+            }
+        }
+        func withRegions(_ kept: [UInt8]) throws -> GatewayHarness {
+            var house = try GatewayHarness(settings)
+            let regions = Self.region("a")
+            house.handle(
+                .start(
+                    StoredState(
+                        configuration: house.gateway.configuration, regions: [regions, regions],
+                        obeyedEnvelopes: ObeyedEnvelopes(bytes: kept))))
+            return house
+        }
+        var house = try withRegions([])
+        house.command(clear, wasEncrypted: true, envelope: old)
+        #expect(house.gateway.trackers.map(\.regions.regions.count) == [0, 1])
+        let kept = try #require(stored(house))
+        house.command(clear, tracker: 1, wasEncrypted: true, envelope: old)
+        #expect(house.gateway.trackers.map(\.regions.regions.count) == [0, 1])
+        #expect(house.log.contains { $0.contains("this encrypted message was obeyed before") })
+        _ = house.drainMessages()
+        house.handle(.stateLost)
+        #expect(stored(house) == kept)
+
+        var next = try withRegions(kept)
+        next.command(clear, wasEncrypted: true, envelope: old)
+        #expect(next.gateway.trackers.map(\.regions.regions.count) == [1, 1])
+        next.command(clear, wasEncrypted: true, envelope: CommandEnvelope(nonce: [2], time: nil))
+        #expect(next.gateway.trackers.map(\.regions.regions.count) == [0, 1])
+    }
+
+    private static func region(_ rid: String) -> RegionSet {
+        var house = try? GatewayHarness()
+        house?.setWaypoints(GatewayHarness.waypoint(rid, rid: rid))
+        return house?.gateway.trackers[0].regions ?? RegionSet()
+    }
+
     @Test("a command that came just before the end is carried out")
     func end() throws {
         var house = try GatewayHarness("remoteConfiguration: true")

@@ -150,14 +150,15 @@ struct GatewayHarness {
 
     /// A command on a tracker's `/cmd`, and the tick that carries it out.
     mutating func command(
-        _ json: String, tracker: Int = 0, isRetained: Bool = false, wasEncrypted: Bool = false, ticks: Bool = true
+        _ json: String, tracker: Int = 0, isRetained: Bool = false, wasEncrypted: Bool = false,
+        envelope: CommandEnvelope? = nil, ticks: Bool = true
     ) {
         let command = Result { () throws(CommandError) in try Command(parsing: Array(json.utf8)) }
         handle(
             .command(
                 ReceivedCommand(
                     tracker: tracker, command: command, isRetained: isRetained, wasEncrypted: wasEncrypted,
-                    digest: CommandDigest(of: json.utf8))))
+                    digest: CommandDigest(of: json.utf8), envelope: envelope)))
         if ticks { handle(.tick) }
     }
 

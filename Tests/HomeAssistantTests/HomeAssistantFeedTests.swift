@@ -159,7 +159,7 @@ struct HomeAssistantFeedTests {
         let description = try #require(described)
         var later = HomeAssistantFeed(Self.settings)
         _ = later.update(snapshot(battery: nil))
-        #expect(later.received(topic: description.topic, payload: description.text, isRetained: true) == nil)
+        #expect(later.received(topic: description.topic, payload: description.text, isRetained: true, at: .zero) == nil)
         let messages =
             later.update(snapshot(battery: nil, seconds: 1)) + later.update(snapshot(battery: nil, seconds: 9))
         #expect(!messages.contains { $0.topic == description.topic || $0.topic == Self.battery })
@@ -215,7 +215,7 @@ struct HomeAssistantFeedTests {
 
         var restarted = HomeAssistantFeed(Self.settings)
         for message in first {
-            let request = restarted.received(topic: message.topic, payload: message.text, isRetained: true)
+            let request = restarted.received(topic: message.topic, payload: message.text, isRetained: true, at: .zero)
             #expect(request == nil)
         }
         let removals = restarted.update(snapshot([])).filter(\.payload.isEmpty)
@@ -228,7 +228,7 @@ struct HomeAssistantFeedTests {
         let first = feed.update(snapshot([("b4b412", "Kitchen", true)]))
         var restarted = HomeAssistantFeed(Self.settings)
         for message in first {
-            _ = restarted.received(topic: message.topic, payload: message.text, isRetained: true)
+            _ = restarted.received(topic: message.topic, payload: message.text, isRetained: true, at: .zero)
         }
         func empty(_ seconds: Int64) -> StatusSnapshot {
             var empty = snapshot([], seconds: seconds)
@@ -250,12 +250,12 @@ struct HomeAssistantFeedTests {
         }
         let first = descriptions(feed.update(snapshot([("b4b412", "Kitchen", false)])))
         _ = feed.update(snapshot([], seconds: 1))
-        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
+        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false, at: .zero)
         #expect(descriptions(feed.update(snapshot([], seconds: 60))) == first)
         #expect(feed.update(snapshot([], seconds: 62)).isEmpty)
         let removed = descriptions(feed.update(snapshot([], seconds: 63)))
         #expect(removed.map(\.topic) == first.map(\.topic) && removed.allSatisfy(\.payload.isEmpty))
-        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
+        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false, at: .zero)
         #expect(descriptions(feed.update(snapshot([], seconds: 90))).isEmpty, "once is enough")
     }
 
@@ -267,8 +267,25 @@ struct HomeAssistantFeedTests {
         #expect(feed.subscriptions.count { $0 == topic } == 1)
         let first = feed.update(snapshot([]))
         #expect(!first.isEmpty && feed.update(snapshot([], seconds: 1)).isEmpty)
-        _ = feed.received(topic: topic, payload: "online", isRetained: false)
+        _ = feed.received(topic: topic, payload: "online", isRetained: false, at: .zero)
         #expect(feed.update(snapshot([], seconds: 2)).map(\.topic) == first.map(\.topic))
+    }
+
+    @Test("However often Home Assistant starts, everything is sent once in half a minute, and again after that")
+    mutating func births() {
+        let regions = (0..<200).map { (rid: "r\($0)", name: "R\($0)", isInside: false) }
+        let whole = feed.update(snapshot(regions)).count
+        var sent = 0
+        for number in 0..<5000 {
+            let second = 1 + number / 100
+            let now = MonotonicInstant.zero.advanced(by: .seconds(second))
+            _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false, at: now)
+            if number % 100 == 99 { sent += feed.update(snapshot(regions, seconds: Int64(second))).count }
+        }
+        // At 1 s and at 31 s; 50 s later the rest of them has one round together.
+        #expect(sent == 2 * whole)
+        #expect(feed.update(snapshot(regions, seconds: 61)).count == whole)
+        #expect(feed.update(snapshot(regions, seconds: 100)).isEmpty)
     }
 
     @Test("A description of another client that is too long to be remembered is removed, and not shown again")
@@ -276,11 +293,11 @@ struct HomeAssistantFeedTests {
         func topic(_ object: String) -> String { "homeassistant/sensor/\(Self.settings.node)/\(object)/config" }
         for (object, count) in [("short", 10_000), ("long", 20_000)] {
             let payload = String(repeating: "x", count: count)
-            _ = feed.received(topic: topic(object), payload: payload, isRetained: true)
+            _ = feed.received(topic: topic(object), payload: payload, isRetained: true, at: .zero)
         }
         let removed = feed.update(snapshot([])).filter(\.payload.isEmpty).map(\.topic)
         #expect(removed == [topic("long"), topic("short")])
-        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
+        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false, at: .zero)
         let shown = feed.update(snapshot([], seconds: 60)).filter { $0.text.hasPrefix("x") }
         #expect(shown.map(\.topic) == [topic("short")])
     }
@@ -291,7 +308,9 @@ struct HomeAssistantFeedTests {
         for left in [5_000, 0] {
             feed.connected()
             _ = feed.update(snapshot([]))
-            for topic in waiting.sorted() { _ = feed.received(topic: topic, payload: "{}", isRetained: true) }
+            for topic in waiting.sorted() {
+                _ = feed.received(topic: topic, payload: "{}", isRetained: true, at: .zero)
+            }
             waiting.subtract(feed.update(snapshot([])).filter(\.payload.isEmpty).map(\.topic))
             #expect(waiting.count == left)
         }
@@ -303,7 +322,7 @@ struct HomeAssistantFeedTests {
         _ = feed.update(snapshot(regions))
         _ = feed.update(snapshot([], seconds: 1))
         _ = feed.update(snapshot(regions, seconds: 2))
-        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
+        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false, at: .zero)
         _ = feed.update(snapshot(regions, seconds: 3))
         #expect(feed.update(snapshot(regions, seconds: 10)).filter(\.payload.isEmpty).isEmpty)
     }
@@ -340,11 +359,11 @@ struct HomeAssistantFeedTests {
     mutating func birth() {
         let regions = [(rid: "b4b412", name: "Kitchen", isInside: true)]
         let first = feed.update(snapshot(regions))
-        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false)
+        _ = feed.received(topic: "homeassistant/status", payload: "online", isRetained: false, at: .zero)
         #expect(feed.update(snapshot(regions)) == first)
         feed.connected()
         #expect(feed.update(snapshot(regions)) == first)
-        _ = feed.received(topic: "homeassistant/status", payload: "offline", isRetained: false)
+        _ = feed.received(topic: "homeassistant/status", payload: "offline", isRetained: false, at: .zero)
         #expect(feed.update(snapshot(regions)).isEmpty)
     }
 
@@ -404,8 +423,8 @@ struct HomeAssistantFeedTests {
     func commands(payload: String, expected: HomeAssistantFeed.Request?) {
         var feed = HomeAssistantFeed(Self.settings)
         let topic = "ibeacon-gateway/pi kitchen/command"
-        #expect(feed.received(topic: topic, payload: payload, isRetained: false) == expected)
-        #expect(feed.received(topic: topic, payload: payload, isRetained: true) == nil)
+        #expect(feed.received(topic: topic, payload: payload, isRetained: false, at: .zero) == expected)
+        #expect(feed.received(topic: topic, payload: payload, isRetained: true, at: .zero) == nil)
     }
 
     @Test(

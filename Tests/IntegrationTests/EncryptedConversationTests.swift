@@ -81,4 +81,25 @@ import Testing
         let status = try open(house.published("status")[0], with: cipher)
         #expect(status["gateway"]?["counters"]?["commandsRefused"] == 4)
     }
+
+    @Test func `An encrypted command that is repeated without the key changes nothing, also after a kill`() throws {
+        let cipher = try #require(PayloadCipher(key: Secret(Self.key)))
+        let house = try GatewayFixture("encryptionKey: \"\(Self.key)\", \(GatewayFixture.quiet)")
+        func add(_ rid: String) throws {
+            let waypoint = try JSONValue(parsing: GatewayFixture.waypoint(rid, rid))
+            try send(["_type": "cmd", "action": "setWaypoints", "waypoints": [waypoint]], to: house, with: cipher)
+        }
+        func names() throws -> [String] { GatewayFixture.names(try regions(of: house, with: cipher)) }
+        let clear = cipher.encrypt(Array(#"{"_type":"cmd","action":"clearWaypoints"}"#.utf8)).payload.text
+        try add("k")
+        try house.send(clear)
+        #expect(try names().isEmpty)
+        try add("l")
+        try house.send(clear)
+        #expect(try names() == ["l=l"])
+        #expect(house.gateway.says("this encrypted message was obeyed before"))
+        try house.killAndStart()
+        try house.send(clear)
+        #expect(try names() == ["l=l"])
+    }
 }

@@ -2,6 +2,7 @@ import Base
 import Configuration
 import JSON
 import Messaging
+import OwnTracks
 import PageServer
 import Rooms
 import ServiceSupport
@@ -76,6 +77,24 @@ import Testing
         send(#"{"_type":"cmd","action":"clearWaypoints"}"#)
         #expect(fixture.service.site.tags.isEmpty)
         #expect(fixture.published(Self.root + "tag/keys").last == "")
+    }
+
+    @Test func `An encrypted command that is repeated is refused, also after a restart`() throws {
+        let command = "owntracks/jane/rooms-home/cmd"
+        let clear = sealed(#"{"_type":"cmd","action":"clearWaypoints"}"#, key: Self.key, for: "learn")
+        func tagsAfterRepeat(_ fixture: RoomServiceFixture) -> Int {
+            let add = sealed(RoomServiceFixture.command(adding: "Bag", minor: 8), key: Self.key, for: "learn")
+            fixture.receive(command, add)
+            fixture.receive(command, clear)
+            return fixture.service.site.tags.count
+        }
+        let first = try active()
+        #expect(tagsAfterRepeat(first) == 0)
+        #expect(tagsAfterRepeat(first) == 1)
+        #expect(first.service.site.commandCounts[.repeated] == 1)
+        first.service.app.stop()
+        first.settle()
+        #expect(tagsAfterRepeat(try active()) >= 1)
     }
 
     @Test func `A plain command is refused`() throws {

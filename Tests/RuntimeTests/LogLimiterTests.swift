@@ -43,4 +43,16 @@ import Testing
         #expect(limiter.admitLine(at: at(60)) == .write(leftOut: 1000))
         #expect(limiter.admitLine(at: at(120)) == .write(leftOut: 0))
     }
+
+    @Test(arguments: [LogLimiter.Budget.general, .transitions, .refusals])
+    func `lines of one budget take no place from those of the others`(budget: LogLimiter.Budget) {
+        var limiter = LogLimiter(lines: 3)
+        for _ in 0..<1000 { _ = limiter.admitLine(at: at(0), of: budget) }
+        for other in [LogLimiter.Budget.general, .transitions, .refusals] {
+            let expected: LogLimiter.LineDecision = other == budget ? .leaveOut : .write(leftOut: 0)
+            let decision = limiter.admitLine(at: at(1), of: other)
+            #expect(decision == expected)
+        }
+        #expect(limiter.admitLine(at: at(60), of: budget) == .write(leftOut: 998))
+    }
 }

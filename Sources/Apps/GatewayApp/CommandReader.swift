@@ -36,8 +36,7 @@ package final class CommandReader: Sendable {
             topic: message.topic, retained: message.retained, wasEncrypted: false, commands: [],
             digest: CommandDigest(of: message.payload))
         if let cipher = ciphers[base], let envelope = Self.envelope(in: message.payload) {
-            received.wasEncrypted = true
-            received.commands = Self.commands(in: envelope, cipher, numberBase)
+            received.open(envelope, cipher, numberBase) { $0.array ?? [$0] }
         } else {
             received.commands = [
                 Result { () throws(CommandError) in try Command(parsing: message.payload, base: numberBase) }
@@ -52,17 +51,7 @@ package final class CommandReader: Sendable {
         var received = ReceivedCommands(
             topic: message.topic, retained: false, wasEncrypted: false, commands: [], digest: nil)
         if let cipher, let envelope = EncryptedMessage(json) {
-            received.wasEncrypted = true
-            do throws(DecryptionError) {
-                let plaintext = try cipher.decrypt(envelope)
-                received.commands =
-                    (try? JSONValue(parsing: plaintext)).map {
-                        Command.all(inAnswer: $0, base: base, acceptsKeys: true)
-                    }
-                    ?? []
-            } catch {
-                received.commands = [.failure(.badArgument(action: "encrypted", reason: error.description))]
-            }
+            received.open(envelope, cipher, base, Command.elements(inAnswer:))
         } else {
             received.commands = Command.all(inAnswer: json, base: base)
         }
@@ -73,19 +62,37 @@ package final class CommandReader: Sendable {
         (try? JSONValue(parsing: payload)).flatMap(EncryptedMessage.init)
     }
 
-    /// The content of an encrypted message: one command, or an array of commands.
-    private static func commands(
-        in envelope: EncryptedMessage, _ cipher: PayloadCipher, _ base: NumberBase
-    ) -> [Result<Command, CommandError>] {
-        do throws(DecryptionError) {
-            return Command.all(in: try cipher.decrypt(envelope), base: base, acceptsKeys: true)
-        } catch {
-            return [.failure(.badArgument(action: "encrypted", reason: error.description))]
-        }
-    }
-
     private static func rules(of configuration: Configuration) -> Rules {
         let bases = configuration.trackers.map { (ExactString($0.topics.command), $0.topics.base) }
         return Rules(bases: Dictionary(bases) { first, _ in first }, numberBase: configuration.numberBase)
+    }
+}
+
+extension ReceivedCommands {
+    /// Takes the content of an encrypted message.
+    ///
+    /// - Parameter elements: The commands among the content.
+    fileprivate mutating func open(
+        _ envelope: EncryptedMessage, _ cipher: PayloadCipher, _ base: NumberBase,
+        _ elements: (JSONValue) -> [JSONValue]
+    ) {
+        wasEncrypted = true
+        let opened: OpenedEnvelope
+        do throws(DecryptionError) {
+            opened = try cipher.opened(envelope)
+        } catch {
+            commands = [.failure(.badArgument(action: "encrypted", reason: error.description))]
+            return
+        }
+        do throws(JSONError) {
+            for (place, element) in elements(try JSONValue(parsing: opened.plaintext)).enumerated() {
+                commands.append(
+                    Result { () throws(CommandError) in try Command(element, base: base, acceptsKeys: true) })
+                envelopes.append(
+                    CommandEnvelope(nonce: opened.nonce, place: place, time: element["tst"]?.asInteger))
+            }
+        } catch {
+            commands = [.failure(.malformed(error))]
+        }
     }
 }

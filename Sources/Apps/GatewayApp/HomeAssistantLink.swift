@@ -12,6 +12,8 @@ import Status
 struct HomeAssistantLink {
     /// Unacknowledged messages at one time, well below the limit of the connection.
     private static let window = 64
+    /// Messages that may wait when an update adds its own.
+    private static let mostWaiting = 1_000
 
     /// Publishes periodic updates.
     let timer: any ServiceTimer
@@ -23,6 +25,8 @@ struct HomeAssistantLink {
     private var waiting: [Publication] = []
     private var position = 0
     private var unanswered: Set<Int64> = []
+    /// Requests of users: a selector of many trackers may send one for each.
+    private var requests = RateBucket(capacity: 60, period: .seconds(1))
     /// 0 belongs to the availability.
     private var nextToken: Int64 = 1
 
@@ -55,14 +59,22 @@ struct HomeAssistantLink {
         (waiting, position) = ([], 0)
     }
 
-    mutating func received(_ message: ReceivedMessage) -> HomeAssistantFeed.Request? {
+    mutating func received(_ message: ReceivedMessage, at now: MonotonicInstant) -> HomeAssistantFeed.Request? {
         feed.received(
             topic: message.topic, payload: String(decoding: message.payload, as: UTF8.self),
-            isRetained: message.retained)
+            isRetained: message.retained, at: now)
     }
+
+    /// Whether a message has come since the last update that needs one.
+    var needsUpdate: Bool { feed.needsUpdate }
+
+    /// Whether one more request is carried out.
+    mutating func admitsRequest(at now: MonotonicInstant) -> Bool { requests.admits(at: now) }
 
     mutating func update(_ snapshot: StatusSnapshot) {
         isSoon = false
+        // One round at a time: what waits is sent first. The next periodic update makes up for this one.
+        guard waiting.count - position < Self.mostWaiting else { return }
         // A waiting message may be outdated, but its successor follows it.
         waiting += feed.update(snapshot)
     }

@@ -10,6 +10,8 @@ package struct ReceivedCommands: Hashable, Sendable {
     package var commands: [Result<Command, CommandError>]
     /// Of the message as it came; nil: it cannot be retained.
     package var digest: CommandDigest?
+    /// The envelope of each command of an encrypted message; else empty.
+    package var envelopes: [CommandEnvelope] = []
 
     package init(
         topic: String, retained: Bool, wasEncrypted: Bool, commands: [Result<Command, CommandError>],

@@ -77,9 +77,9 @@ extension Service: AppOwner {
     private func write(_ entry: LogEntry) {
         let fields = entry.fields.merging(["IBEACON_KIND": entry.kind]) { own, _ in own }
         if entry.priority <= .warning {
-            log.once(entry.kind, entry.priority, entry.text, fields: fields)
+            log.once(entry.kind, entry.priority, entry.text, fields: fields, of: entry.budget)
         } else {
-            log.write(entry.priority, entry.text, fields: fields)
+            log.write(entry.priority, entry.text, fields: fields, of: entry.budget)
         }
     }
 
@@ -108,6 +108,7 @@ extension Service: AppOwner {
             appliedCommands: topics.map {
                 AppliedCommands(bytes: snapshot.values[ExactString(AppliedCommands.storeKey(of: $0))] ?? [])
             },
+            obeyedEnvelopes: ObeyedEnvelopes(bytes: snapshot.values[ExactString(ObeyedEnvelopes.storeKey)] ?? []),
             about: ["version": .string(Program.version)])
         restorePhones(snapshot.values[ExactString(Self.heardPhonesKey)])
         app.handle(.start(stored), at: now)
@@ -189,5 +190,12 @@ extension Service: AppOwner {
             log.error("the disk is too slow; keys of phones that were not stored yet may be lost")
         }
         closeAvailability(waits: true)
+    }
+}
+
+extension LogEntry {
+    /// What the line counts against, so that others cannot use up the lines of transitions and refusals.
+    fileprivate var budget: LogLimiter.Budget {
+        kind == "transition" ? .transitions : kind.hasSuffix("-refused") ? .refusals : .general
     }
 }

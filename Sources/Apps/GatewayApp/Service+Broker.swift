@@ -56,7 +56,8 @@ extension Service {
         for (place, command) in message.commands.enumerated() {
             let received = ReceivedCommand(
                 tracker: tracker, command: command, isRetained: message.retained, wasEncrypted: message.wasEncrypted,
-                digest: message.digest?.command(at: place))
+                digest: message.digest?.command(at: place),
+                envelope: message.envelopes.indices.contains(place) ? message.envelopes[place] : nil)
             app.handle(.command(received), at: host.now)
         }
     }

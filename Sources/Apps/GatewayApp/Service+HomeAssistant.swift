@@ -89,8 +89,16 @@ extension Service {
                 log.once("home", .warning, "the broker refuses to send us \(filter); Home Assistant may miss changes")
             case .message(let message):
                 if feedReceived(message) || phonesReceived(message) { continue }
-                if let request = home?.received(message) { carryOut(request) }
-                homeChanged()
+                if let request = home?.received(message, at: host.now) {
+                    guard home?.admitsRequest(at: host.now) == true else {
+                        app.handle(.requestRefused(topic: message.topic), at: host.now)
+                        continue
+                    }
+                    carryOut(request)
+                    homeChanged()
+                } else if home?.needsUpdate == true {
+                    homeChanged()
+                }
             case .moved, .decoded, .untaken, .postponed, .subscribed: break
             }
         }

@@ -113,6 +113,8 @@ extension Service {
 
     func restartScan() -> StatusActionResult {
         if case .capture = configuration.scanner { return .refused("a recording is played once") }
+        // While it restarts, nothing is heard.
+        guard scanRestarts.admits(at: host.now) else { return .refused("the scan was restarted a moment ago") }
         log.notice("the scan is restarted on request")
         links.radio.stop()
         links.radio.start(self)

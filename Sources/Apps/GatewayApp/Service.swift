@@ -25,6 +25,8 @@ package final class Service {
     var monitor: StatusMonitor
     /// nil while Home Assistant's discovery is off.
     var home: HomeAssistantLink?
+    /// Restarts of the scan that users ask for.
+    var scanRestarts = RateBucket(capacity: 2, period: .seconds(30))
     /// nil while the configuration has no rooms service.
     var readingFeed: ReadingFeedLink?
     /// The keys of phones.

@@ -1,6 +1,7 @@
 package import Base
 package import Configuration
 import Health
+import JSON
 package import Messaging
 import OwnTracks
 package import Regions
@@ -102,8 +103,11 @@ extension RoomService: AppOwner {
             case .deliver: app.delivers(true)
             case .found(let finding): log.once("\(finding)", .warning, finding.text)
             case .refused(let error): log.once("feed", .warning, "a message was refused: \(error)")
-            case .log(let priority, let text, let kind?): log.once(kind, priority, text)
-            case .log(let priority, let text, nil): log.write(priority, text)
+            case .log(let priority, let text, let kind?):
+                log.once(kind, priority, text, of: kind.hasSuffix("-refused") ? .refusals : .general)
+            case .log(let priority, let text, nil):
+                // Notices tell what was decided of tags.
+                log.write(priority, text, of: priority == .notice ? .transitions : .general)
             case .cardMissing: lacksCard = true
             case .send, .record, .regions, .regionsMoved, .store, .editsTaken, .eraseHistory, .obsoleteRemoved: break
             }
@@ -293,18 +297,24 @@ extension RoomService: AppOwner {
 
     private func command(in message: ReceivedMessage) -> Site.Input {
         let payload: [UInt8]
+        let nonce: [UInt8]?
         do throws(SealError) {
-            payload = try door.seal.opened(command: message.payload)
+            (payload, nonce) = try door.seal.opened(command: message.payload)
         } catch {
             return .sealedCommand(error == .plain ? .unencrypted : .malformed, reason: "\(error)")
         }
         let base = configuration.numberBase
+        let json = Result { () throws(JSONError) in try JSONValue(parsing: payload) }
         // The seal has checked whether the command must be encrypted.
         return .command(
             ReceivedCommand(
-                tracker: 0, command: Result { () throws(CommandError) in try Command(parsing: payload, base: base) },
+                tracker: 0,
+                command: json.mapError(CommandError.malformed).flatMap { json in
+                    Result { () throws(CommandError) in try Command(json, base: base) }
+                },
                 isRetained: message.retained, wasEncrypted: true,
-                digest: CommandDigest(of: message.payload).command(at: 0)))
+                digest: CommandDigest(of: message.payload).command(at: 0),
+                envelope: nonce.map { CommandEnvelope(nonce: $0, time: (try? json.get())?["tst"]?.asInteger) }))
     }
 
     // MARK: - The rest

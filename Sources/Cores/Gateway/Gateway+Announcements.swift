@@ -15,12 +15,16 @@ extension Gateway {
     ///   - hidden: Devices whose states were withheld before as well.
     mutating func announce(at now: MonotonicInstant, isAgain: Bool, hidden: Set<ExactString> = []) -> [Effect] {
         // All states are about to be published.
-        announcements.replace { if case .state = $0 { nil } else { $0 } }
+        announcements.replace {
+            switch $0 {
+            case .state, .enter: nil
+            default: $0
+            }
+        }
         if !isAgain { announcements.add(withdrawalsOfHiddenStates(besides: hidden, at: now)) }
-        var effects: [Effect] = []
+        let effects = beginCards(at: now)
         for position in trackers.indices {
-            effects += card(of: position, at: now)
-            if isAgain, configuration.reannounces { effects += repeatedEnters(of: position, at: now) }
+            if isAgain, configuration.reannounces { announcements.add(repeatedEnters(of: position, at: now)) }
             announcements.add(
                 trackers[position].regions.regions.filter(\.isBeacon).map { .state(tracker: position, rid: $0.rid) })
         }
@@ -54,28 +58,53 @@ extension Gateway {
     private func device(of position: Int) -> ExactString { ExactString(trackers[position].configuration.deviceID) }
 
     /// The enters of all occupied regions again, with their original times. A repeated enter does no harm.
-    private func repeatedEnters(of position: Int, at now: MonotonicInstant) -> [Effect] {
+    private func repeatedEnters(of position: Int, at now: MonotonicInstant) -> [RegionAnnouncement] {
         guard mayPublish(.transition, of: position, at: now) else { return [] }
         let tracker = trackers[position]
-        return tracker.regions.regions.compactMap { region -> Effect? in
-            guard let begin = tracker.begin(of: region.rid) else { return nil }
-            let isTimeKnown = begin.isTimeKnown(by: wallClock)
-            let since = begin.timestamp(by: wallClock)
-            let place =
-                region.kind == .circular
-                ? tracker.position(standing: configuration.position) : configuration.position
-            let transition = Transition(
-                .enter, of: region, trackerID: tracker.configuration.trackerID, position: place,
-                timestamp: since, createdAt: wallClock.isKnown ? wallClock.epochSeconds(at: now) : since)
-            // It bears the time of the enter, whenever it is published.
-            return publish(
-                .transition, of: position, on: tracker.topics.event, transition.payload, isTimeKnown: isTimeKnown,
-                at: begin.since)
+        return tracker.regions.regions.compactMap { region in
+            tracker.begin(of: region.rid).map { _ in .enter(tracker: position, rid: region.rid) }
         }
     }
 
-    private func card(of position: Int, at now: MonotonicInstant) -> [Effect] {
-        guard let card = configuration.card else { return [] }
+    /// The enter of a region again; nothing if it was left meanwhile.
+    func repeatedEnter(of region: Region, tracker position: Int, at now: MonotonicInstant) -> [Effect] {
+        let tracker = trackers[position]
+        guard mayPublish(.transition, of: position, at: now), let begin = tracker.begin(of: region.rid) else {
+            return []
+        }
+        let isTimeKnown = begin.isTimeKnown(by: wallClock)
+        let since = begin.timestamp(by: wallClock)
+        let place =
+            region.kind == .circular ? tracker.position(standing: configuration.position) : configuration.position
+        let transition = Transition(
+            .enter, of: region, trackerID: tracker.configuration.trackerID, position: place,
+            timestamp: since, createdAt: wallClock.isKnown ? wallClock.epochSeconds(at: now) : since)
+        // It bears the time of the enter, whenever it is published.
+        return [
+            publish(
+                .transition, of: position, on: tracker.topics.event, transition.payload, isTimeKnown: isTimeKnown,
+                at: begin.since)
+        ]
+    }
+
+    /// Time between two parts of the cards, and their bytes in one part.
+    static let cardPause: Duration = .milliseconds(250)
+    private static let cardBytes = 64 << 10
+
+    /// Publishes the cards of all trackers: the first now, and the others in later turns.
+    private mutating func beginCards(at now: MonotonicInstant) -> [Effect] {
+        guard let card = configuration.card else {
+            cards = TurnQueue(turn: 1, pause: Self.cardPause)
+            return []
+        }
+        let bytes = 64 + (card.name?.utf8.count ?? 0) + (card.face?.utf8.count ?? 0)
+        cards = TurnQueue(turn: max(1, Self.cardBytes / bytes), pause: Self.cardPause)
+        cards.add(Array(trackers.indices))
+        return cards.next(at: now).flatMap { self.card(of: $0, at: now) }
+    }
+
+    func card(of position: Int, at now: MonotonicInstant) -> [Effect] {
+        guard trackers.indices.contains(position), let card = configuration.card else { return [] }
         let tracker = trackers[position]
         return [
             publish(
@@ -89,8 +118,10 @@ extension Gateway {
         let tracker = trackers[position]
         var members = about
         members["started"] = .integer(wallClock.epochSeconds(at: startedAt))
+        let regions = tracker.regions.regions.lazy.filter { $0.isBeacon || $0.kind == .circular }
+        members["regionCount"] = .integer(Int64(tracker.regions.regions.count { $0.isBeacon || $0.kind == .circular }))
         members["regions"] = .array(
-            tracker.regions.regions.filter { $0.isBeacon || $0.kind == .circular }.map { region in
+            regions.prefix(Self.mostListedRegions).map { region in
                 let begin = tracker.begin(of: region.rid)
                 var row: [String: JSONValue] = [
                     "rid": .string(region.rid), "desc": .string(region.displayName),
@@ -111,6 +142,9 @@ extension Gateway {
             .other, of: position, on: tracker.topics.status, Status(gateway: members).payload, isTimeKnown: true,
             at: now)
     }
+
+    /// The most regions that the answer to `status` lists: the first ones. `regionCount` is the number of all.
+    static let mostListedRegions = 1_000
 
     /// The answer to `dump`: the settings in force, secrets masked.
     func dump(of position: Int, at now: MonotonicInstant) -> Effect {

@@ -44,8 +44,11 @@ extension Gateway {
         case .appliedBefore:
             // It stays among the latest, however many live commands follow it.
             let text = CommandGate.repetition(on: tracker.topics.command)
-            return [.log(LogEntry(.info, "command-repeated", text))] + remember(received)
-        case .admitted(let command): return carryOut(command, of: received, at: now)
+            return [.log(LogEntry(.info, "command-repeated", text))] + remember(received, at: now)
+        case .admitted(let command):
+            // One that the broker retained, and that is not applied now, may be applied when it comes again.
+            let envelope = received.isRetained ? [] : rememberEnvelope(of: received, at: now)
+            return carryOut(command, of: received, at: now) + envelope
         }
     }
 
@@ -66,7 +69,7 @@ extension Gateway {
         case .setWaypoints(let reading):
             let (effects, isMerged) = setWaypoints(reading, of: tracker, at: now)
             // A refused one is tried again when the broker sends it again: there may be room by then.
-            return isMerged ? effects + remember(received) : effects
+            return isMerged ? effects + remember(received, at: now) : effects
         case .clearWaypoints: return clearWaypoints(of: tracker, at: now)
         case .waypoints: return [waypoints(of: tracker, at: now)]
         case .reportLocation: return location(of: tracker, trigger: .requested, at: now)
@@ -85,10 +88,18 @@ extension Gateway {
         return isPlaceKnown(of: tracker) ? nil : Self.placeIsUnknown
     }
 
-    private mutating func remember(_ received: ReceivedCommand) -> [Effect] {
-        guard trackers[received.tracker].appliedCommands.remember(received.digest) else { return [] }
-        return [trackers[received.tracker].storedAppliedCommands]
+    private mutating func remember(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
+        let envelope = received.isRetained ? rememberEnvelope(of: received, at: now) : []
+        guard trackers[received.tracker].appliedCommands.remember(received.digest) else { return envelope }
+        return [trackers[received.tracker].storedAppliedCommands] + envelope
     }
+
+    private mutating func rememberEnvelope(of received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
+        let epoch = wallClock.isKnown ? wallClock.epochSeconds(at: now) : nil
+        return commands.remember(received, at: epoch) ? [storedEnvelopes] : []
+    }
+
+    var storedEnvelopes: Effect { .value(key: ObeyedEnvelopes.storeKey, commands.obeyed.bytes) }
 
     private func report(_ refusal: CommandRefusal, of received: ReceivedCommand) -> Effect {
         let topic = trackers[received.tracker].topics.command
@@ -116,7 +127,7 @@ extension Gateway {
 
     /// Regions of all trackers together. Ten thousand of a large site take about 20 MB; many commands, each within
     /// its own limits, must not fill the machine.
-    package static let mostRegions = 50_000
+    package static let mostRegions = Configuration.mostRegions
 
     /// Merges changes into a tracker's regions in one step.
     ///

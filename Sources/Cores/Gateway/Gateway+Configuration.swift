@@ -124,9 +124,11 @@ extension Gateway {
     /// - Parameter returning: The topics of removed trackers. A tracker with one of these continues that one.
     package static func origins(of new: [String], among old: [String], returning: Set<ExactString>) -> [Int?] {
         let (after, before) = (new.map { ExactString($0) }, old.map { ExactString($0) })
+        let positions = Dictionary(before.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
+        let present = Set(after)
         return after.indices.map { position in
-            if let same = before.firstIndex(of: after[position]) { return same }
-            guard before.indices.contains(position), !after.contains(before[position]),
+            if let same = positions[after[position]] { return same }
+            guard before.indices.contains(position), !present.contains(before[position]),
                 !returning.contains(after[position])
             else { return nil }
             return position
@@ -156,9 +158,12 @@ extension Gateway {
 
     /// Withdrawals of the retained states of trackers that were removed, or have another device now.
     private func abandonedStates(_ origins: [Int?], _ new: [TrackerConfiguration]) -> [RegionAnnouncement] {
-        trackers.indices.flatMap { position -> [RegionAnnouncement] in
+        let successors = Dictionary(origins.enumerated().compactMap { new, old in old.map { ($0, new) } }) { first, _ in
+            first
+        }
+        return trackers.indices.flatMap { position -> [RegionAnnouncement] in
             let device = trackers[position].configuration.deviceID
-            let successor = origins.firstIndex(of: position)
+            let successor = successors[position]
             guard successor.map({ new[$0].deviceID.hasSameBytes(as: device) }) != true else { return [] }
             return Self.withdrawals(of: trackers[position].regions, device: device, sender: successor)
         }

@@ -94,6 +94,7 @@ extension Gateway {
                 .value(key: AppliedCommands.storeKey(of: tracker.topic), tracker.appliedCommands.bytes))
         }
         if let remoteSettings { effects.append(.value(key: Self.remoteSettingsKey, remoteSettings.bytes)) }
+        effects.append(storedEnvelopes)
         effects.append(.value(key: Self.servedTopicsKey, servedTopics))
         effects.append(.value(key: Self.servedDevicesKey, servedDevices))
         if let hardware { effects.append(.value(key: Self.servedHardwareKey, hardware)) }

@@ -24,6 +24,8 @@ extension Gateway {
             case .state(let tracker, let rid):
                 guard let region = region(rid, of: tracker), region.isBeacon else { return [] }
                 return state(of: region, tracker: tracker, at: now)
+            case .enter(let tracker, let rid):
+                return region(rid, of: tracker).map { repeatedEnter(of: $0, tracker: tracker, at: now) } ?? []
             case .waypoint(let tracker, let rid):
                 guard let region = region(rid, of: tracker) else { return [] }
                 // Its `tst` is the region's own.

@@ -43,6 +43,11 @@ package struct Gateway: Sendable {
     var announcements = TurnQueue<RegionAnnouncement>(turn: 250, pause: .milliseconds(20))
     /// The commands that are not carried out yet, and the counts of all.
     var commands = CommandGate(of: .gateway)
+    /// The trackers whose cards wait to be published, by their position. A card may hold a picture: of many trackers, they would fill
+    /// the memory and the queue of the store.
+    var cards = TurnQueue<Int>(turn: 1, pause: Gateway.cardPause)
+    /// The rounds of announcements that starts of Home Assistant cause.
+    var births = RoundLimit(pause: .seconds(30))
     var persistence = PresencePersistence()
     var batteries = BatteryTable()
     /// The low batteries as they were stored last.
@@ -100,7 +105,7 @@ package struct Gateway: Sendable {
     }
 
     private var earliestOfQueues: MonotonicInstant? {
-        [transitions.due, announcements.due, commands.due, locationDue].compactMap(\.self).min()
+        [transitions.due, announcements.due, cards.due, commands.due, locationDue, births.due].compactMap(\.self).min()
     }
 
     private mutating func decide(_ input: Input, at now: MonotonicInstant) -> [Effect] {
@@ -135,7 +140,11 @@ package struct Gateway: Sendable {
         case .brokerConnected(let isNew):
             defer { hasAnnounced = true }
             return isNew || !hasAnnounced ? announce(at: now, isAgain: hasAnnounced) : []
-        case .homeAssistantStarted: return announce(at: now, isAgain: true)
+        // Any client may publish it, and each round is thousands of messages.
+        case .homeAssistantStarted: return births.want(at: now) ? announce(at: now, isAgain: true) : []
+        case .requestRefused(let topic):
+            let refusal = commands.refuse(.overload, "requests come too fast")
+            return [.log(LogEntry(.warning, "command-refused", refusal.logLine(on: topic)))]
         }
     }
 
@@ -177,6 +186,10 @@ package struct Gateway: Sendable {
         effects += carryOutDueTransitions(at: now)
         effects += publishDueLocations(at: now)
         effects += carryOutDueCommands(at: now)
+        effects += cards.nextIfDue(at: now).flatMap { card(of: $0, at: now) }
+        if announcements.due == nil, cards.due == nil, births.begin(at: now) {
+            effects += announce(at: now, isAgain: true)
+        }
         return effects + publishDueAnnouncements(at: now)
     }
 
@@ -217,6 +230,7 @@ package struct Gateway: Sendable {
         startedAt = now
         configuration = stored.configuration
         remoteSettings = stored.remoteSettings
+        commands = CommandGate(of: .gateway, obeyed: stored.obeyedEnvelopes)
         about = stored.about
         hardware = stored.hardware
         ranging = RangingThrottle(interval: configuration.rangingInterval)

@@ -50,6 +50,8 @@ package enum Input: Sendable {
     case brokerConnected(isNew: Bool)
     /// Home Assistant announced its start. It knows no state.
     case homeAssistantStarted
+    /// A request on this topic was refused, because too many came.
+    case requestRefused(topic: String)
 }
 
 /// The state that the store had when it was opened.
@@ -82,6 +84,8 @@ package struct StoredState: Sendable {
     package var lowBatteries: [UInt8]?
     /// The value of `AppliedCommands.storeKey` of each tracker, in the order of the configuration.
     package var appliedCommands: [AppliedCommands]
+    /// The value of `ObeyedEnvelopes.storeKey`.
+    package var obeyedEnvelopes: ObeyedEnvelopes
     /// Members for the answer to `status`: the program's version and the like.
     package var about: [String: JSONValue]
 
@@ -99,7 +103,7 @@ package struct StoredState: Sendable {
         removed: [RemovedTracker] = [], presence: Presence = .unknown, remoteSettings: JSONValue? = nil,
         servedTopics: [UInt8]? = nil, servedDevices: [UInt8]? = nil, servedHardware: [UInt8]? = nil,
         hardware: [UInt8]? = nil, removedTopics: [UInt8]? = nil, lowBatteries: [UInt8]? = nil,
-        appliedCommands: [AppliedCommands] = [],
+        appliedCommands: [AppliedCommands] = [], obeyedEnvelopes: ObeyedEnvelopes = ObeyedEnvelopes(),
         about: [String: JSONValue] = [:]
     ) {
         self.configuration = configuration
@@ -116,6 +120,7 @@ package struct StoredState: Sendable {
         self.removedTopics = removedTopics
         self.lowBatteries = lowBatteries
         self.appliedCommands = appliedCommands
+        self.obeyedEnvelopes = obeyedEnvelopes
         self.about = about
     }
 }

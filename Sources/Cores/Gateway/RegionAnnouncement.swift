@@ -2,6 +2,8 @@
 enum RegionAnnouncement: Hashable, Sendable {
     /// The retained state of a region.
     case state(tracker: Int, rid: String)
+    /// The enter of an occupied region again.
+    case enter(tracker: Int, rid: String)
     /// The region itself, on `/waypoint`.
     case waypoint(tracker: Int, rid: String)
     /// The retained state of a removed region is emptied.
@@ -13,6 +15,7 @@ enum RegionAnnouncement: Hashable, Sendable {
     func moved(to positions: [Int: Int]) -> RegionAnnouncement? {
         switch self {
         case .state(let tracker, let rid): positions[tracker].map { .state(tracker: $0, rid: rid) }
+        case .enter(let tracker, let rid): positions[tracker].map { .enter(tracker: $0, rid: rid) }
         case .waypoint(let tracker, let rid): positions[tracker].map { .waypoint(tracker: $0, rid: rid) }
         // The topic contains the device. The tracker is only the sender of the message.
         case .withdrawal(let device, let tracker, let rid):

@@ -148,8 +148,9 @@ struct DiscoveryList {
                     "payload_press": .string("report-location:\(position)"), "icon": "mdi:map-marker-up",
                 ]))
         }
-        let names = entityNames(of: tracker.regions)
-        for region in tracker.regions.prefix(HomeAssistantFeed.regionLimit) {
+        let regions = Array(tracker.regions.prefix(HomeAssistantFeed.regionLimit))
+        let names = entityNames(of: regions)
+        for region in regions {
             add(region, named: names[region.rid] ?? region.rid, of: tracker, id: id, device: device)
         }
     }

@@ -77,6 +77,8 @@ package struct HomeAssistantFeed: Sendable {
     private var removed = RemovedDescriptions()
     /// Home Assistant announced its start, and `update` was not called since.
     private var isBorn = false
+    /// The rounds that starts of Home Assistant cause: any client may publish one.
+    private var births = RoundLimit(pause: .seconds(30))
     /// States whose descriptions were removed, and when.
     private var retired: [ExactString: MonotonicInstant] = [:]
     /// The part of the gateway's state whose changes are published at once.
@@ -134,10 +136,12 @@ package struct HomeAssistantFeed: Sendable {
     /// Handles a message on one of the subscriptions.
     ///
     /// - Returns: The request of a user, if the message is one. After any other message, `update` is needed.
-    package mutating func received(topic: String, payload: String, isRetained: Bool) -> Request? {
+    package mutating func received(
+        topic: String, payload: String, isRetained: Bool, at now: MonotonicInstant
+    ) -> Request? {
         if DiscoveryConfig.birthTopics(prefix: settings.prefix).contains(topic) {
             // A retained birth message is old, and everything is sent at each connection.
-            if payload == "online", !isRetained { (isStale, isBorn) = (true, true) }
+            if payload == "online", !isRetained, births.want(at: now) { (isStale, isBorn) = (true, true) }
             return nil
         }
         if topic == Self.commandTopic(settings.device) {
@@ -172,8 +176,12 @@ package struct HomeAssistantFeed: Sendable {
 
     // MARK: Output
 
+    /// Whether a message has come since the last `update` that needs one.
+    package var needsUpdate: Bool { isStale || mustCompareDescriptions }
+
     /// The messages that bring Home Assistant up to date.
     package mutating func update(_ snapshot: StatusSnapshot) -> [Publication] {
+        if births.begin(at: snapshot.now) { (isStale, isBorn) = (true, true) }
         let tellsAll = isStale
         // Descriptions received from the broker stay known, so that old ones are removed.
         if isStale { (states, sentAt, isStale) = ([:], [:], false) }
@@ -298,7 +306,9 @@ private struct TrackerShape: Equatable {
     init(_ tracker: StatusSnapshot.TrackerStatus) {
         texts =
             ([tracker.tid, tracker.topic, tracker.device, tracker.name ?? ""]
-            + tracker.regions.flatMap { [$0.rid, $0.name, $0.description, $0.battery == nil ? "" : "battery"] }).map(
+            + tracker.regions.prefix(HomeAssistantFeed.regionLimit).flatMap {
+                [$0.rid, $0.name, $0.description, $0.battery == nil ? "" : "battery"]
+            }).map(
                 ExactString.init(_:))
     }
 }

@@ -47,13 +47,15 @@ extension Site {
         case .appliedBefore:
             effects.append(.log(.info, CommandGate.repetition(on: commandTopic)))
             // The command stays among the latest, however many live commands follow it.
-            effects += remember(received)
+            effects += remember(received, at: now)
             return
-        case .admitted(let admitted): command = admitted
+        case .admitted(let admitted):
+            command = admitted
+            if !received.isRetained { effects += rememberEnvelope(of: received, at: now) }
         }
         guard isForemost || isAlone || !received.isRetained else {
             // It is old: what it said may have been changed since, in the list of all services.
-            effects += remember(received)
+            effects += remember(received, at: now)
             return effects.append(
                 .log(.info, "the retained command on \(commandTopic) is left to the active service"))
         }
@@ -62,7 +64,7 @@ extension Site {
             for problem in reading.problems { effects.append(.log(.warning, "setWaypoints: \(problem)")) }
             // It is tried again when the broker sends it again: there may be room by then.
             if let text = refusal(of: reading.changes) { return report(gate.refuse(.unavailable, text), &effects) }
-            change(tags: reading.changes, remember(received), at: now, &effects)
+            change(tags: reading.changes, remember(received, at: now), at: now, &effects)
         case .clearWaypoints: change(tags: regions.regions.map { .remove(rid: $0.rid) }, at: now, &effects)
         // The gate admits none of these. They are listed, so that the compiler asks where a new command belongs.
         case .reportLocation, .waypoints, .setConfiguration, .dump, .status: return
@@ -70,8 +72,14 @@ extension Site {
         gate.countDone()
     }
 
-    private mutating func remember(_ received: ReceivedCommand) -> [Effect] {
-        appliedCommands.remember(received.digest) ? [.store(.appliedCommands(appliedCommands))] : []
+    private mutating func remember(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
+        let envelope = received.isRetained ? rememberEnvelope(of: received, at: now) : []
+        return (appliedCommands.remember(received.digest) ? [.store(.appliedCommands(appliedCommands))] : []) + envelope
+    }
+
+    private mutating func rememberEnvelope(of received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
+        gate.remember(received, at: wallClock.isKnown ? epoch(at: now) : nil)
+            ? [.store(.obeyedEnvelopes(gate.obeyed))] : []
     }
 
     func report(_ refusal: CommandRefusal, _ effects: inout [Effect]) {

@@ -37,6 +37,8 @@ package struct Site: Sendable {
     /// When a tag first entered each room, by the room's id. As a region, the room was created then.
     var created: [String: Int64] = [:]
     var gate = CommandGate(of: .rooms)
+    /// The rounds of descriptions and states that starts of Home Assistant cause.
+    private var births = RoundLimit(pause: .seconds(30))
     private(set) var commandRights: CommandGate.Rights
     /// Commands that the broker may send again because it retains them.
     var appliedCommands = AppliedCommands()
@@ -112,7 +114,7 @@ package struct Site: Sendable {
     /// When `tick` is due.
     package var nextDeadline: MonotonicInstant? {
         [
-            engine.nextDeadline, election?.nextDeadline, holdsCommands ? nil : gate.due, retained.due,
+            engine.nextDeadline, election?.nextDeadline, holdsCommands ? nil : gate.due, retained.due, births.due,
             retained.removalDue, learning.due,
             siteList.due, virtualNodes?.due, states.due,
         ].compactMap(\.self).min()
@@ -149,6 +151,8 @@ package struct Site: Sendable {
         case .brokerDisconnected: disconnected(at: now, &effects)
         case .homeAssistantStarted:
             guard isActive else { break }
+            // Any client may publish it.
+            guard births.want(at: now) else { break }
             retained.isHomeAssistantNew = true
             correctRetained(at: now, &effects)
         case .entity(let message, let isRetained): recordEntity(message, isRetained: isRetained, at: now)
@@ -186,6 +190,7 @@ package struct Site: Sendable {
         (created, heardBefore) = (stored.created, stored.heard)
         hasOpenVisits = stored.hasOpenVisits
         appliedCommands = stored.appliedCommands
+        gate = CommandGate(of: .rooms, obeyed: stored.obeyedEnvelopes)
         siteList.version = stored.listVersion ?? (stored.hasList ? TagList.Version(0, instance) : nil)
         if stored.formerTopic != nil, let version = siteList.version { effects.append(.store(.listVersion(version))) }
         if let learned = stored.learned { engine.restore(learned) }
@@ -219,6 +224,10 @@ package struct Site: Sendable {
     }
 
     private mutating func tick(at now: MonotonicInstant, _ effects: inout [Effect]) {
+        if births.begin(at: now), isActive {
+            retained.isHomeAssistantNew = true
+            correctRetained(at: now, &effects)
+        }
         carryOutDueCommands(at: now, &effects)
         if let due = siteList.due, due <= now { handleListWhenDue(at: now, &effects) }
         waitForList(at: now, &effects)
@@ -264,7 +273,7 @@ package struct Site: Sendable {
         if let version = siteList.version { effects.append(.store(.listVersion(version))) }
         effects += [
             .store(.created(created)), .store(.appliedCommands(appliedCommands)), .store(.openVisits(hasOpenVisits)),
-            .store(.topic),
+            .store(.topic), .store(.obeyedEnvelopes(gate.obeyed)),
         ]
     }
 

@@ -15,6 +15,7 @@ package enum StoredValue: Sendable {
     case heard([String: Int64])
     case learned(LearnedSource)
     case appliedCommands(AppliedCommands)
+    case obeyedEnvelopes(ObeyedEnvelopes)
     /// The service's own topic, under which the tags are stored.
     case topic
     /// The version of the list of tags.
@@ -43,6 +44,7 @@ package enum StoredValue: Sendable {
         case .openVisits: Self.openVisits
         case .topic: Self.topicKey
         case .appliedCommands: AppliedCommands.storeKey(of: base)
+        case .obeyedEnvelopes: ObeyedEnvelopes.storeKey
         }
     }
 
@@ -55,6 +57,7 @@ package enum StoredValue: Sendable {
         case .created(let times), .heard(let times): JSONValue.object(times.mapValues { .integer($0) }).bytes
         case .learned(let source): source.bytes
         case .appliedCommands(let commands): commands.bytes
+        case .obeyedEnvelopes(let envelopes): envelopes.bytes
         case .listVersion(let version): JSONValue.object(version.members).bytes
         case .openVisits(let areOpen): JSONValue.bool(areOpen).bytes
         case .topic: Array(base.utf8)
@@ -110,6 +113,7 @@ package struct StoredSite: Sendable {
     /// Why the learned data cannot be read; nil if it can.
     package var problem: String?
     package var appliedCommands = AppliedCommands()
+    package var obeyedEnvelopes = ObeyedEnvelopes()
     /// nil if none was stored, as by earlier versions of the program.
     package var listVersion: TagList.Version?
     /// Whether the visits of the history go on: no other service was active at the end.
@@ -151,6 +155,7 @@ package struct StoredSite: Sendable {
         listVersion = areTagsKnown && isSameSite ? StoredValue.listVersion(in: values) : nil
         hasOpenVisits = StoredValue.openVisits(in: values)
         appliedCommands = AppliedCommands(bytes: values[ExactString(AppliedCommands.storeKey(of: topic))] ?? [])
+        obeyedEnvelopes = ObeyedEnvelopes(bytes: values[ExactString(ObeyedEnvelopes.storeKey)] ?? [])
         do {
             learned = try StoredValue.learned(in: values)
         } catch {

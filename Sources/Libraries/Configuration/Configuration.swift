@@ -6,6 +6,11 @@ package import Regions
 /// Everything that can be set, with every default filled in. `Setting` has a row for each setting: how it is read, shown
 /// and explained to the user.
 package struct Configuration: Hashable, Sendable {
+    /// The most elements of `trackers`. `setConfiguration` may bring as many as fit into a message.
+    package static let mostTrackers = 1_000
+    /// The most regions of all trackers together.
+    package static let mostRegions = 50_000
+
     package var broker: Broker
     /// The identities on this radio, never empty; the first is the gateway's own.
     package var trackers: [TrackerConfiguration]

@@ -260,7 +260,17 @@ struct ConfigurationReader {
         var own = TrackerReader(top, hostName: hostName, base: base)
         var trackers = [own.read(&warnings)]
         top = own.reader
-        for (position, element) in (top.read("trackers", "an array of objects") { $0.array } ?? []).enumerated() {
+        var elements = top.read("trackers", "an array of objects") { $0.array } ?? []
+        if elements.count > Configuration.mostTrackers {
+            top.complain(
+                "trackers", "it has \(elements.count) elements; at most \(Configuration.mostTrackers) are allowed")
+            elements = []
+        }
+        var topics: Set<ExactString> = [ExactString(trackers[0].topics.base)]
+        var devices: Set<ExactString> = [ExactString(trackers[0].deviceID)]
+        // They may inherit the regions of the top level, which are read once.
+        var regions = trackers[0].waypoints.changes.count
+        for (position, element) in elements.enumerated() {
             let path = "trackers[\(position)]"
             guard let members = element.object else {
                 top.add([
@@ -269,14 +279,24 @@ struct ConfigurationReader {
                 continue
             }
             let reader = TrackerReader.reader(for: members, path: "\(path).", below: top)
-            var tracker = TrackerReader(reader, hostName: hostName, base: base)
-            let read = tracker.read(&warnings)
-            if trackers.contains(where: { $0.topics == read.topics }) {
+            var tracker = TrackerReader(reader, hostName: hostName, base: base, inherited: trackers[0].waypoints)
+            var read = tracker.read(&warnings)
+            regions += read.waypoints.changes.count
+            if regions > Configuration.mostRegions {
+                regions -= read.waypoints.changes.count
+                read.waypoints = WaypointsReading()
+                warn(
+                    "\(path).waypoints",
+                    "its regions are left out: those of all trackers would be more than \(Configuration.mostRegions)")
+            }
+            let isNewTopic = topics.insert(ExactString(read.topics.base)).inserted
+            let isNewDevice = devices.insert(ExactString(read.deviceID)).inserted
+            if !isNewTopic {
                 let topic = shortened(read.topics.base)
                 tracker.reader.complain(
                     members["pubTopicBase"] == nil ? "deviceId" : "pubTopicBase",
                     "two trackers have the topic '\(topic)'; give this one another device or topic")
-            } else if trackers.contains(where: { $0.deviceID.hasSameBytes(as: read.deviceID) }) {
+            } else if !isNewDevice {
                 let device = shortened(read.deviceID)
                 warn(
                     "\(path).deviceId",

@@ -11,8 +11,13 @@ struct TrackerReader {
     var reader: MemberReader
     private let hostName: String
     private let base: NumberBase
+    /// The regions of the top level, for a tracker without its own.
+    private let inherited: WaypointsReading
 
-    init(_ reader: MemberReader, hostName: String, base: NumberBase) {
+    init(
+        _ reader: MemberReader, hostName: String, base: NumberBase, inherited: WaypointsReading = WaypointsReading()
+    ) {
+        self.inherited = inherited
         self.reader = reader
         self.hostName = hostName
         self.base = base
@@ -103,9 +108,9 @@ struct TrackerReader {
     /// A region that cannot be used does not affect the others, so it is a warning and not an error.
     private mutating func waypoints(_ warnings: inout [ConfigurationProblem]) -> WaypointsReading {
         guard let value = reader.value("waypoints") else { return WaypointsReading() }
+        guard !reader.inherited.contains("waypoints") else { return inherited }
         do throws(WaypointsError) {
             let reading = try WaypointsReading(value, base: base, acceptsKeys: true)
-            guard !reader.inherited.contains("waypoints") else { return reading }
             for problem in reading.problems + reading.remarks { warn("waypoints", problem.description, &warnings) }
             return reading
         } catch {

@@ -8,7 +8,7 @@ package struct CommandDigest: Hashable, Sendable {
         value = payload.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    fileprivate init(value: UInt64) { self.value = value }
+    init(value: UInt64) { self.value = value }
 
     /// The digest of the command at this index in a message with several commands.
     package func command(at place: Int) -> CommandDigest {

@@ -105,9 +105,14 @@ extension Command {
     package static func all(
         inAnswer json: JSONValue, base: NumberBase = .auto, acceptsKeys: Bool = false
     ) -> [Result<Command, CommandError>] {
-        (json.array ?? [json]).filter { $0["_type"] == "cmd" }.map { element in
+        elements(inAnswer: json).map { element in
             Result { () throws(CommandError) in try Command(element, base: base, acceptsKeys: acceptsKeys) }
         }
+    }
+
+    /// The commands of an answer over HTTP, not read yet.
+    package static func elements(inAnswer json: JSONValue) -> [JSONValue] {
+        (json.array ?? [json]).filter { $0["_type"] == "cmd" }
     }
 
     /// - Parameter acceptsKeys: Whether the regions of `setWaypoints` may have keys, because the message was encrypted.

@@ -12,12 +12,15 @@ package struct ReceivedCommand: Sendable {
     package let wasEncrypted: Bool
     /// Finds a retained command that was applied before; nil if the command cannot be retained.
     package let digest: CommandDigest?
+    /// The envelope of an encrypted command; nil: it came plain.
+    package let envelope: CommandEnvelope?
 
     package init(
         tracker: Int, command: Result<Command, CommandError>, isRetained: Bool, wasEncrypted: Bool,
-        digest: CommandDigest?
+        digest: CommandDigest?, envelope: CommandEnvelope? = nil
     ) {
         self.digest = digest
+        self.envelope = envelope
         self.tracker = tracker
         self.command = command
         self.isRetained = isRetained
@@ -56,7 +59,7 @@ package struct CommandGate: Sendable {
 
     package enum Admission: Hashable, Sendable {
         case admitted(Command)
-        /// The broker had retained the message, and its bytes were applied before.
+        /// The broker had retained the message, and it was applied before.
         case appliedBefore
         case refused(CommandRefusal)
     }
@@ -64,8 +67,14 @@ package struct CommandGate: Sendable {
     private let service: CommandService
     private var queue = CommandQueue()
     package private(set) var counts = CommandCounts()
+    /// To be stored after each encrypted command that was carried out.
+    package private(set) var obeyed: ObeyedEnvelopes
 
-    package init(of service: CommandService) { self.service = service }
+    /// - Parameter obeyed: The envelopes of commands that were obeyed before this start.
+    package init(of service: CommandService, obeyed: ObeyedEnvelopes = ObeyedEnvelopes()) {
+        self.service = service
+        self.obeyed = obeyed
+    }
 
     /// When the next command may be carried out; nil if none waits.
     package var due: MonotonicInstant? { queue.due }
@@ -79,7 +88,10 @@ package struct CommandGate: Sendable {
         case .answeredByAnother:
             counts.countDone()
             return nil
-        case .refused: return refuse(.overload, "too many commands are waiting")
+        case .tooMany: return refuse(.overload, "too many commands are waiting")
+        case .tooFast:
+            return refuse(
+                .overload, "commands come too fast; after \(CommandQueue.mostAtOnce) at once one is obeyed each second")
         }
     }
 
@@ -124,11 +136,29 @@ package struct CommandGate: Sendable {
             return .refused(CommandRefusal(.unsupported, text))
         }
         if let refusal = rights.refusal(of: received, rule) { return .refused(refusal) }
-        guard received.isRetained else { return .admitted(command) }
+        let wasObeyed = received.envelope.map(obeyed.contains) == true
+        guard received.isRetained else {
+            guard !wasObeyed else { return .refused(CommandRefusal(.repeated, Self.repeated)) }
+            return .admitted(command)
+        }
         guard delivery == .retainable else {
             return .refused(CommandRefusal(.retained, "the broker had retained it"))
         }
-        return received.digest.map(applied.contains) == true ? .appliedBefore : .admitted(command)
+        return wasObeyed || received.digest.map(applied.contains) == true ? .appliedBefore : .admitted(command)
+    }
+
+    private static let repeated =
+        "this encrypted message was obeyed before, or is no newer than such a one; a command that is to be obeyed again has to be "
+        + "encrypted again"
+
+    /// Remembers the envelope of a command that is carried out, so that a repetition is refused.
+    ///
+    /// - Parameter epoch: The time of day, epoch seconds; nil if it is not known.
+    /// - Returns: Whether `obeyed` has to be stored.
+    package mutating func remember(_ received: ReceivedCommand, at epoch: Int64?) -> Bool {
+        guard let envelope = received.envelope else { return false }
+        obeyed.remember(envelope, at: epoch)
+        return true
     }
 
     /// Counts a command that was carried out.
@@ -160,7 +190,9 @@ package struct CommandRefusal: Hashable, Sendable {
         /// `remoteConfiguration` is false.
         case forbidden
         case retained
-        /// Too many commands waited.
+        /// The encrypted message was obeyed before: anyone can repeat it.
+        case repeated
+        /// Too many commands waited, or came in a short time.
         case overload
         /// The request cannot be carried out now: no position is known, the monitoring mode withholds it, or a rooms service has
         /// no room for more regions.

@@ -4,18 +4,24 @@ import Base
 ///
 /// The cost of a command grows with the number of regions. So only ticks carry out commands, and each tick carries out
 /// only as many as take a few milliseconds, or a single large one. Equal queries that wait at the same time get one
-/// answer. The queue is bounded; further commands are refused.
+/// answer. The queue is bounded, and so is the rate of each tracker's commands; further commands are refused.
 struct CommandQueue: Sendable {
     /// The limit of waiting commands.
     static let mostWaiting = 256
     /// Regions that waiting commands may contain, without the first command: about 20 MB.
     static let mostWaitingRegions = 50_000
+    /// Commands of one tracker that are taken at once. After that one is taken each second: each may make lines of the log, rows of the
+    /// history, messages and writes.
+    static let mostAtOnce = 300
+    static let period: Duration = .seconds(1)
     /// Time that is reserved for each region that a command reads or writes.
     private static let nanosecondsPerRegion: Int64 = 4_000
     /// Commands run ahead of the reserved time by no more than this.
     private static let mostAhead: Int64 = 20_000_000
 
     private var waiting: [ReceivedCommand] = []
+    /// By the position of the tracker.
+    private var rates: [Int: RateBucket] = [:]
     private var waitingRegions = 0
     /// When the last command came.
     private var lastArrival = MonotonicInstant.zero
@@ -28,7 +34,7 @@ struct CommandQueue: Sendable {
         return max(MonotonicInstant(nanoseconds: busyUntil.nanoseconds &- Self.mostAhead), lastArrival)
     }
 
-    enum Admission { case queued, answeredByAnother, refused }
+    enum Admission { case queued, answeredByAnother, tooMany, tooFast }
 
     mutating func add(_ command: ReceivedCommand, at now: MonotonicInstant) -> Admission {
         if command.isQuery {
@@ -40,12 +46,15 @@ struct CommandQueue: Sendable {
         }
         let regions = command.regionCount
         let hasTooManyRegions = !waiting.isEmpty && waitingRegions + regions > Self.mostWaitingRegions
-        guard waiting.count < Self.mostWaiting, !hasTooManyRegions else { return .refused }
+        guard waiting.count < Self.mostWaiting, !hasTooManyRegions else { return .tooMany }
+        guard rates[command.tracker, default: Self.rate].admits(at: now) else { return .tooFast }
         waiting.append(command)
         lastArrival = now
         waitingRegions += regions
         return .queued
     }
+
+    private static let rate = RateBucket(capacity: mostAtOnce, period: period)
 
     /// The next command, if it may run now.
     ///
@@ -68,6 +77,7 @@ struct CommandQueue: Sendable {
             return moved
         }
         waitingRegions = waiting.reduce(0) { $0 + $1.regionCount }
+        rates = Dictionary(rates.compactMap { old, rate in positions[old].map { ($0, rate) } }) { first, _ in first }
     }
 
     /// Removes and returns all commands.

@@ -74,26 +74,31 @@ package struct PayloadCipher: Sendable {
 
     /// Opens a payload. The form that `sealed` writes is read without a tree of JSON values, because a rooms service opens
     /// a thousand payloads in a second.
-    package func opened(_ payload: [UInt8]) throws(DecryptionError) -> [UInt8] {
+    package func opened(_ payload: [UInt8]) throws(DecryptionError) -> OpenedEnvelope {
         if Self.isSealed(payload), payload.count >= Self.head.count + Self.tail.count,
             payload.suffix(Self.tail.count).elementsEqual(Self.tail)
         {
             let data = payload[Self.head.count..<(payload.count - Self.tail.count)]
-            if let bytes = Base64.decode(data) { return try decrypt(bytes) }
+            if let bytes = Base64.decode(data) { return try opened(bytes: bytes) }
         }
         guard payload.count <= Self.longestForeign, let json = try? JSONValue(parsing: payload),
             let message = EncryptedMessage(json)
         else { throw .notEncrypted }
-        return try decrypt(message)
+        return try opened(message)
     }
 
     /// The decrypted message. A NUL that some senders append is removed.
     package func decrypt(_ message: EncryptedMessage) throws(DecryptionError) -> [UInt8] {
-        guard let bytes = Base64.decode(Array(message.data.utf8)[...]) else { throw .notBase64 }
-        return try decrypt(bytes)
+        try opened(message).plaintext
     }
 
-    private func decrypt(_ bytes: [UInt8]) throws(DecryptionError) -> [UInt8] {
+    /// The decrypted message and its nonce. A NUL that some senders append is removed.
+    package func opened(_ message: EncryptedMessage) throws(DecryptionError) -> OpenedEnvelope {
+        guard let bytes = Base64.decode(Array(message.data.utf8)[...]) else { throw .notBase64 }
+        return try opened(bytes: bytes)
+    }
+
+    private func opened(bytes: [UInt8]) throws(DecryptionError) -> OpenedEnvelope {
         guard bytes.count >= Self.nonceLength + Self.tagLength else { throw .tooShort(bytes: bytes.count) }
         let nonce = Array(bytes[..<Self.nonceLength])
         let sealed = Array(bytes[Self.nonceLength...])
@@ -102,8 +107,15 @@ package struct PayloadCipher: Sendable {
             throw .notAuthentic
         }
         if plaintext.last == 0 { plaintext.removeLast() }
-        return plaintext
+        return OpenedEnvelope(plaintext: plaintext, nonce: nonce)
     }
+}
+
+/// What was in an envelope.
+package struct OpenedEnvelope: Hashable, Sendable {
+    package let plaintext: [UInt8]
+    /// 24 bytes that no other message of the same key has. Who has no key cannot change them.
+    package let nonce: [UInt8]
 }
 
 extension PayloadCipher: CustomStringConvertible {

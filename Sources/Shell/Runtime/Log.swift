@@ -50,23 +50,26 @@ package final class Log: Sendable {
     package func debug(_ text: @autoclosure () -> String) { write(.debug, text) }
 
     /// Writes one line with fields such as `IBEACON_REGION`, which only the journal keeps.
-    package func write(_ priority: LogPriority, _ text: String, fields: [String: String] = [:]) {
-        write(priority, { text }, fields)
+    package func write(
+        _ priority: LogPriority, _ text: String, fields: [String: String] = [:], of budget: LogLimiter.Budget = .general
+    ) {
+        write(priority, { text }, fields, of: budget)
     }
 
     /// Writes one line per kind and minute, with the number of lines left out since the last one.
     ///
     /// - Parameter kind: the kind of the line. It must not consist of outside data alone.
     package func once(
-        _ kind: String, _ priority: LogPriority, _ text: @autoclosure () -> String, fields: [String: String] = [:]
+        _ kind: String, _ priority: LogPriority, _ text: @autoclosure () -> String, fields: [String: String] = [:],
+        of budget: LogLimiter.Budget = .general
     ) {
         guard priority <= threshold else { return }
         let now = Clocks.now()
         switch limiter.withLock({ $0.admit(kind, at: now) }) {
         case .suppress: break
-        case .write(suppressed: 0): write(priority, text, fields)
+        case .write(suppressed: 0): write(priority, text, fields, of: budget)
         case .write(let suppressed):
-            write(priority, { "\(text()) (and \(suppressed) similar lines before)" }, fields)
+            write(priority, { "\(text()) (and \(suppressed) similar lines before)" }, fields, of: budget)
         }
     }
 
@@ -84,9 +87,12 @@ package final class Log: Sendable {
         if priority <= threshold { put(priority, text(), [:]) }
     }
 
-    private func write(_ priority: LogPriority, _ text: () -> String, _ fields: [String: String] = [:]) {
+    private func write(
+        _ priority: LogPriority, _ text: () -> String, _ fields: [String: String] = [:],
+        of budget: LogLimiter.Budget = .general
+    ) {
         guard priority <= threshold else { return }
-        switch limiter.withLock({ $0.admitLine(at: Clocks.now()) }) {
+        switch limiter.withLock({ $0.admitLine(at: Clocks.now(), of: budget) }) {
         case .leaveOut: return
         case .write(leftOut: 0): break
         case .write(let leftOut):

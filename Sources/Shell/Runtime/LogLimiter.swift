@@ -1,7 +1,8 @@
 package import Base
 
 /// Limits lines to one per kind and minute: a fault that repeats a thousand times a second makes one line and a count.
-/// There is also a limit for all lines together, because the log wears the SD card too.
+/// There is also a limit for all lines together, because the log wears the SD card too. What a service decides and what it refuses have
+/// limits of their own: nobody can use up their lines by anything else.
 package struct LogLimiter: Sendable {
     /// What to do with a line.
     package enum Decision: Equatable, Sendable {
@@ -17,6 +18,20 @@ package struct LogLimiter: Sendable {
         case leaveOut
     }
 
+    /// What a line counts against.
+    package enum Budget: Hashable, Sendable {
+        case general
+        /// What the service decided: enters and leaves.
+        case transitions
+        /// What the service refused.
+        case refusals
+    }
+
+    private struct Window {
+        var start: MonotonicInstant
+        var lines = 0
+    }
+
     private struct Kind {
         var since: MonotonicInstant
         var suppressed: Int
@@ -26,30 +41,30 @@ package struct LogLimiter: Sendable {
     private let capacity: Int
     private let lines: Int
     private var kinds: [String: Kind] = [:]
-    private var windowStart: MonotonicInstant?
-    private var linesInWindow = 0
+    private var windows: [Budget: Window] = [:]
     /// Lines not written so far.
     package private(set) var suppressedTotal = 0
 
     /// - Parameters:
     ///   - interval: the time in which one line of a kind is written.
     ///   - capacity: how many kinds are distinguished. Kinds may come from outside, and memory is finite.
-    ///   - lines: the limit of all kinds together in one interval.
+    ///   - lines: the limit of all kinds together in one interval, of each budget.
     package init(interval: Duration = .seconds(60), capacity: Int = 256, lines: Int = 3000) {
         self.interval = interval
         self.capacity = max(1, capacity)
         self.lines = max(1, lines)
     }
 
-    package mutating func admitLine(at now: MonotonicInstant) -> LineDecision {
+    package mutating func admitLine(at now: MonotonicInstant, of budget: Budget = .general) -> LineDecision {
         var leftOut = 0
-        if windowStart.map({ $0.duration(to: now) >= interval }) ?? true {
-            leftOut = max(0, linesInWindow - lines)
-            windowStart = now
-            linesInWindow = 0
+        var window = windows[budget] ?? Window(start: now)
+        if window.start.duration(to: now) >= interval {
+            leftOut = max(0, window.lines - lines)
+            window = Window(start: now)
         }
-        linesInWindow += 1
-        guard linesInWindow <= lines else {
+        window.lines += 1
+        windows[budget] = window
+        guard window.lines <= lines else {
             suppressedTotal += 1
             return .leaveOut
         }

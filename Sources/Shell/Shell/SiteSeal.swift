@@ -71,7 +71,7 @@ package struct SiteSeal: Hashable, Sendable {
         default: break
         }
         guard topic.site != nil, !payload.isEmpty else { return payload }
-        return try opened(payload, orPlain: publishesPlainState && topic.isState)
+        return try opened(payload, orPlain: publishesPlainState && topic.isState).plaintext
     }
 
     /// Whether a payload is an encrypted state of a tag, a room or a gateway, which is published unencrypted here.
@@ -82,24 +82,27 @@ package struct SiteSeal: Hashable, Sendable {
         return true
     }
 
-    /// The payload of a command to the service as it was before it was encrypted.
+    /// The payload of a command to the service as it was before it was encrypted, and the nonce; nil: the site has no key.
     ///
     /// - Throws: Why the command must be refused.
-    package func opened(command payload: [UInt8]) throws(SealError) -> [UInt8] {
+    package func opened(command payload: [UInt8]) throws(SealError) -> (plaintext: [UInt8], nonce: [UInt8]?) {
         try opened(payload, orPlain: false)
     }
 
     /// - Parameter isPlainAllowed: Whether a payload may be unencrypted although the site has a key.
-    private func opened(_ payload: [UInt8], orPlain isPlainAllowed: Bool) throws(SealError) -> [UInt8] {
+    private func opened(
+        _ payload: [UInt8], orPlain isPlainAllowed: Bool
+    ) throws(SealError) -> (plaintext: [UInt8], nonce: [UInt8]?) {
         guard let cipher else {
             if PayloadCipher.isSealed(payload) { throw .noKey }
-            return payload
+            return (payload, nil)
         }
         do throws(DecryptionError) {
-            return try cipher.cipher.opened(payload)
+            let envelope = try cipher.cipher.opened(payload)
+            return (envelope.plaintext, envelope.nonce)
         } catch .notEncrypted {
             guard isPlainAllowed else { throw .plain }
-            return payload
+            return (payload, nil)
         } catch {
             throw .wrongKey("\(error)")
         }
