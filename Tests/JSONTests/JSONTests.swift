@@ -23,6 +23,8 @@ import Testing
             ("0xFF", 255), ("+5", 5), (".5", .number(0.5)), ("'it\\'s'", "it's"),
             ("\"a\\\nb\\\r\nc\\x41\\v\\0\"", "abcA\u{b}\0"), ("5.", 5), ("-0x10", -16),
             ("-Infinity", .number(-.infinity)), ("{$a_1: 1}", ["$a_1": 1]), ("{ü: 1}", ["ü": 1]), ("\"\t\"", "\t"),
+            ("{名前: 1, e\u{301}\u{200d}9: 2}", ["名前": 1, "e\u{301}\u{200d}9": 2]), ("[1, // end\r2]", [1, 2]),
+            ("[1, // end\u{2028}2, // end\u{2029}3]", [1, 2, 3]), ("\"a\\\u{2028}b\\\u{2029}c\"", "abc"),
         ] as [(String, JSONValue)])
     func json5(text: String, value: JSONValue) throws {
         #expect(try JSONValue(parsing: text, dialect: .json5) == value)
@@ -30,10 +32,27 @@ import Testing
     }
 
     @Test(
+        "Every blank of JSON5 is one, and none of JSON",
+        arguments: [
+            0x0b, 0x0c, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009,
+            0x200a,
+            0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff,
+        ] as [UInt32])
+    func blanks(code: UInt32) throws {
+        let blank = try #require(Unicode.Scalar(code))
+        let content = code < 0x20 ? "." : String(blank)  // No control character may be inside a string.
+        let text = "[1\(blank),\(blank)true\(blank),{\(blank)\"a\"\(blank):\(blank)\"\(content)\"\(blank)}]"
+        let value: JSONValue = [1, true, ["a": .string(content)]]
+        #expect(try JSONValue(parsing: text, dialect: .json5) == value)
+        #expect(try JSONValue(parsing: "{a\(blank): 1}", dialect: .json5) == ["a": 1])
+        #expect(throws: JSONError.self) { try JSONValue(parsing: text, dialect: .json) }
+    }
+
+    @Test(
         "What is wrong is told with line and column",
         arguments: [
             ("", JSONDialect.json, nil, nil, "empty"),
-            ("{\"a\":\n tru}", .json, 2, 2, "'t' where a value"), ("[1,2", .json, 1, 5, "',' or ']' should be"),
+            ("{\"a\":\n tru}", .json, 2, 2, "text needs quotes"), ("[1,2", .json, 1, 5, "',' or ']' should be"),
             ("{\"a\" 1}", .json, 1, 6, "':' after"), ("{} x", .json, 1, 4, "nothing more"),
             ("{\"a\":010}", .json, 1, 6, "this is not a number"), ("{a:1}", .json, 1, 2, "double quotes"),
             ("[1 2]", .json, 1, 4, "',' or ']'"), ("{\"a\":1]", .json, 1, 7, "',' or '}'"),
@@ -42,7 +61,20 @@ import Testing
             ("{\n  a: 1\n  b: 2\n}", .json5, 3, 3, "',' or '}'"), ("/* x", .json5, 1, 1, "no end"),
             ("{,}", .json5, 1, 2, "name of a member"), ("{a-b: 1}", .json5, 1, 3, "':' after"),
             ("\"\\", .json, 1, 2, "ends inside a string"), ("/", .json5, 1, 1, "comment"),
-            ("\u{1}", .json, 1, 1, "byte 1"),
+            ("\u{1}", .json, 1, 1, "byte 1"), ("{a: broker.lan}", .json5, 1, 5, "text needs quotes"),
+            ("[Ärger]", .json, 1, 2, "text needs quotes"), ("[True]", .json5, 1, 2, "in small letters: true"),
+            (
+                "{\u{2019}a\u{2019}: 1}", .json5, 1, 2,
+                "'\u{2019}' where the name of a member should be; write the quote \""
+            ),
+            ("{a: \u{201e}b\u{201c}}", .json5, 1, 5, "'\u{201e}' where a value should be; write the quote \""),
+            ("[\u{ab}b\u{bb}]", .json, 1, 2, "'\u{ab}' where a value should be; write the quote \""),
+            ("{\u{201c}a\u{201d}:1}", .json, 1, 2, "in double quotes should be; write the quote \""),
+            ("{\u{2192}: 1}", .json5, 1, 2, "'\u{2192}' where the name of a member"),
+            ("{😀: 1}", .json5, 1, 2, "'😀' where the name of a member"), ("{٣a: 1}", .json5, 1, 2, "'٣' where the name"),
+            ("{a\u{201d}: 1}", .json5, 1, 3, "'\u{201d}' where ':' after"),
+            ("[1\u{200b}]", .json5, 1, 3, "U+200B where ',' or ']'"),
+            ("[\u{a0}1]", .json, 1, 2, "the blank U+00A0 where"),
         ] as [(String, JSONDialect, Int?, Int?, String)])
     func positions(text: String, dialect: JSONDialect, line: Int?, column: Int?, words: String) {
         let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text, dialect: dialect) }

@@ -75,8 +75,9 @@ struct JSONReader {
         let byte = try significant(or: "the name of a member")
         if byte == UInt8(ascii: "\"") || isJSON5 && byte == UInt8(ascii: "'") { return try string(byte) }
         guard isJSON5 else { throw unexpected(byte, "the name of a member in double quotes") }
+        let first = scalar(at: offset)
         let word = word(isName: true)
-        guard let first = word.first, !first.isDigit else {
+        guard !word.isEmpty, JSONCharacter.beginsName(first) else {
             offset = word.startIndex
             throw unexpected(byte, "the name of a member")
         }
@@ -97,11 +98,15 @@ struct JSONReader {
             return number
         case UInt8(ascii: "I"), UInt8(ascii: "N"):
             if isJSON5, let number = JSONNumber.read(word, isJSON5: true) { return number }
-            fallthrough
-        default:
-            offset = word.startIndex
-            throw unexpected(byte, "a value")
+        default: break
         }
+        offset = word.startIndex
+        guard !word.isEmpty else { throw unexpected(byte, "a value") }
+        for (literal, _) in Self.literals where "\(literal)".utf8.elementsEqual(word.map { $0 | 0x20 }) {
+            throw error(.syntax("a literal is written in small letters: \(literal)"))
+        }
+        // As with numbers, the text is not shown.
+        throw error(.syntax("a word where a value should be; text needs quotes"))
     }
 
     private static let literals: [(StaticString, JSONValue)] = [("true", true), ("false", false), ("null", .null)]
@@ -116,6 +121,11 @@ extension JSONReader {
             switch bytes[offset] {
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): offset += 1
             case UInt8(ascii: "/") where isJSON5: try comment()
+            case 0x0b where isJSON5, 0x0c where isJSON5: offset += 1
+            case 0x80... where isJSON5:
+                let scalar = scalar(at: offset)
+                guard JSONCharacter.isBlank(scalar) else { return bytes[offset] }
+                offset += UTF8.width(scalar)
             case let byte: return byte
             }
         }
@@ -145,7 +155,7 @@ extension JSONReader {
         let start = offset
         switch offset + 1 < bytes.count ? bytes[offset + 1] : 0 {
         case UInt8(ascii: "/"):
-            while offset < bytes.count, bytes[offset] != UInt8(ascii: "\n") { offset += 1 }
+            while offset < bytes.count, !isLineEnd(at: offset) { offset += 1 }
         case UInt8(ascii: "*"):
             offset += 2
             while offset + 1 < bytes.count {
@@ -166,8 +176,12 @@ extension JSONReader {
         while offset < bytes.count {
             switch bytes[offset] {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
+                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "$"):
                 offset += 1
+            case 0x80...:
+                let scalar = scalar(at: offset)
+                guard JSONCharacter.isInName(scalar) else { return bytes[start..<offset] }
+                offset += UTF8.width(scalar)
             case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
                 if isName { return bytes[start..<offset] }
                 offset += 1
@@ -177,9 +191,29 @@ extension JSONReader {
         return bytes[start..<offset]
     }
 
+    /// - Parameter byte: The next one, where a character begins.
     func unexpected(_ byte: UInt8, _ expected: String) -> JSONError {
-        let found = (0x21...0x7e).contains(byte) ? "'\(UnicodeScalar(byte))'" : "byte \(byte)"
-        return error(.syntax("\(found) where \(expected) should be"))
+        guard byte >= 0x20, byte != 0x7f else { return error(.syntax("byte \(byte) where \(expected) should be")) }
+        let scalar = scalar(at: offset)
+        let advice = JSONCharacter.isTypographicQuote(scalar) ? "; write the quote \"" : ""
+        return error(.syntax("\(JSONCharacter.name(scalar)) where \(expected) should be\(advice)"))
+    }
+
+    /// The character that begins there. The text has been checked to be UTF-8.
+    func scalar(at offset: Int) -> Unicode.Scalar {
+        var decoder = UTF8()
+        var rest = bytes[offset...].makeIterator()
+        guard case .scalarValue(let scalar) = decoder.decode(&rest) else { return "\u{fffd}" }
+        return scalar
+    }
+
+    /// Whether a line of JSON5 ends there: a line feed, a carriage return, or one of the separators U+2028 and U+2029.
+    func isLineEnd(at offset: Int) -> Bool {
+        switch bytes[offset] {
+        case 0x0a, 0x0d: true
+        case 0xe2: ["\u{2028}", "\u{2029}"].contains(scalar(at: offset))
+        default: false
+        }
     }
 
     func error(_ reason: JSONError.Reason) -> JSONError {

@@ -58,6 +58,7 @@ extension JSONReader {
         case UInt8(ascii: "x"): text += try character(hexadecimal(digits: 2, from: start), from: start).utf8
         case 0x0a: break  // The string continues on the next line.
         case 0x0d: if offset < bytes.count, bytes[offset] == 0x0a { offset += 1 }
+        case 0xe2 where isLineEnd(at: offset - 1): offset += 2
         default: throw JSONError(.syntax("this is not an escape sequence of JSON5"), at: start, in: bytes)
         }
     }
