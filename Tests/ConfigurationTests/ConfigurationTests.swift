@@ -72,6 +72,27 @@ private func read(_ text: String) throws -> Configuration {
         if let warning { #expect(warnings.first?.reason.contains(warning) == true) }
     }
 
+    @Test func `A mask of the UUID is written from its end or as a whole, and the UUID alone is a mask too`() throws {
+        let uuid = "uuid: 'CA271EAE-5FA8-4E80-8F08-2A302A95A959'"
+        for mask in ["'0xFF'", "'0x000000ff'", "'00000000-0000-0000-0000-0000000000FF'"] {
+            let configuration = try read("{battery: {\(uuid), uuidMask: \(mask)}}")
+            #expect(configuration.batteryMasks.all.map(\.uuidBits) == [BeaconUUID(high: 0, low: 0xff)])
+            #expect(configuration.warnings.isEmpty)
+            let shown = try #require(configuration.shown["battery"])
+            #expect(try read("{battery: \(shown.text)}").batteryMasks == configuration.batteryMasks)
+        }
+        let alone = try read("{battery: {\(uuid)}}")
+        #expect(alone.batteryMasks.all.map(\.isEmpty) == [true])
+        #expect(alone.warnings.isEmpty)
+    }
+
+    @Test func `What some exports call trackerId is the tid, for each tracker too`() throws {
+        let configuration = try read(
+            "{trackerId: 'ab', trackers: [{deviceId: 'x', trackerId: 'cd'}, {deviceId: 'y', tid: 'ef', trackerId: 'gh'}]}"
+        )
+        #expect(configuration.trackers.map(\.trackerID) == ["ab", "cd", "ef"])
+    }
+
     @Test("A mask is shown as it can be written again")
     func shownMasks() throws {
         let masks = "[{majorMask: '0x0F00', minorMask: '0x00FF', uuid: 'CA271EAE-5FA8-4E80-8F08-2A302A95A959'}]"
@@ -320,6 +341,19 @@ private func read(_ text: String) throws -> Configuration {
         ("{battery: []}", "battery", "an array of these"),
         ("{battery: [{minorMask: 1}, 5]}", "battery", "does not fit"),
         ("{battery: {}}", "battery", "it names no bits; write majorMask or minorMask"),
+        ("{battery: {uuidMask: '0xff'}}", "battery.uuidMask", "it needs uuid"),
+        (
+            "{battery: {uuid: 'CA271EAE-5FA8-4E80-8F08-2A302A95A959', uuidMask: '0x'}}", "battery.uuidMask",
+            "a whole UUID"
+        ),
+        (
+            "{battery: {uuid: 'CA271EAE-5FA8-4E80-8F08-2A302A95A959', uuidMask: 255}}", "battery.uuidMask",
+            "for the last byte"
+        ),
+        ("{_type: 'waypoints', waypoints: []}", "_type", "'ibeacon-gateway regions import FILE' takes it"),
+        ("{_type: 'cmd', action: 'dump', x: 1}", "_type", "this is a command"),
+        ("{_type: 'dump', configuration: {}}", "_type", "its member 'configuration'"),
+        ("[{_type: 'waypoint'}]", "", "'ibeacon-gateway regions import FILE' takes it"),
         ("{battery: [{minorMask: 0}]}", "battery[0]", "it names no bits"),
         ("{battery: {minorMask: 65536}}", "battery.minorMask", "a number from 0 to 65535, or '0x0000' to '0xFFFF'"),
         ("{battery: {minorMask: '0x10000'}}", "battery.minorMask", "'0xFFFF'"),

@@ -56,6 +56,39 @@ import Testing
             ])
     }
 
+    @Test func `A byte that may be a battery is shown, warns of nothing, and gives way to a reading that is certain`()
+        throws
+    {
+        var harness = try Self.harness()
+        func read(_ level: UInt8, isCertain: Bool) throws {
+            let battery = try #require(BatteryReading(level: level))
+            harness.handle(
+                .telemetry(BeaconTelemetry(beacon: try Self.beacon(), battery: battery, isCertain: isCertain)))
+        }
+        try read(5, isCertain: false)
+        #expect(try harness.gateway.battery(of: Self.beacon())?.battery.percent == 5)
+        #expect(harness.gateway.lowBatteries.isEmpty && Self.logged(harness).isEmpty)
+        try read(9, isCertain: true)
+        #expect(harness.gateway.lowBatteries.count == 1)
+        try read(50, isCertain: false)
+        #expect(try harness.gateway.battery(of: Self.beacon())?.battery.percent == 9)
+        #expect(harness.gateway.lowBatteries.count == 1)
+    }
+
+    @Test(arguments: ["A9", "00", "42"])
+    func `A region may name the UUID with any battery in it`(end: String) throws {
+        let stem = GatewayHarness.uuid.dropLast(2)
+        var harness = try GatewayHarness("battery: {uuid: \"\(stem)17\", uuidMask: \"0xFF\"}")
+        harness.setWaypoints(#"{"_type":"waypoint","tst":1,"rid":"k","desc":"Keys:\#(stem)\#(end):1:7"}"#)
+        let uuid = try #require(BeaconUUID("\(stem)00"))
+        harness.handle(
+            .sighting(
+                Sighting(
+                    beacon: BeaconID(uuid: uuid, major: 1, minor: 7), measuredPower: MeasuredPower(dBm: -59),
+                    rssi: RSSI(reported: -60), receiver: Receiver(index: 0))))
+        #expect(try harness.drainEvents() == ["enter Keys"])
+    }
+
     @Test func `The explanation of a leave tells of a battery that was low`() throws {
         var harness = try Self.harness()
         try harness.hear()

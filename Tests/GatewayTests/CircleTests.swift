@@ -94,6 +94,7 @@ import Testing
         house.setWaypoints(Self.home.replacing("\"Home\"", with: "\"House\""))
         #expect(try house.drainEvents() == [])
         house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#)
+        house.wait(1)
         #expect(try house.drainEvents() == ["leave House"])
         #expect(house.gateway.trackers[0].circles.isEmpty)
     }

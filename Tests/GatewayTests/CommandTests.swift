@@ -37,6 +37,7 @@ struct CommandTests {
         try house.hear()
         _ = house.drainMessages()
         house.command(#"{"_type":"cmd","action":"clearWaypoints"}"#)
+        house.wait(1)
         let messages = house.drainMessages()
         #expect(
             messages.filter { $0.kind == .transition }.map { String(decoding: $0.payload, as: UTF8.self) }

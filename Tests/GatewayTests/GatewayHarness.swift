@@ -17,6 +17,8 @@ struct GatewayHarness {
     private(set) var now = MonotonicInstant.zero
     private(set) var effects: [Effect] = []
     private var lastEdit: Int64 = 0
+    /// What would be on the disk under keys of the core.
+    private(set) var storedValues: [String: [UInt8]] = [:]
     /// What would be on the disk of presence: the last whole, and the changes since.
     private(set) var storedWhole: [UInt8] = []
     private(set) var storedChanges: [[UInt8]] = []
@@ -63,8 +65,13 @@ struct GatewayHarness {
         handle(
             .start(
                 StoredState(
-                    configuration: configuration, regions: stored, presence: .kept(kept, isSameBoot: isSameBoot))))
+                    configuration: configuration, regions: stored, presence: .kept(kept, isSameBoot: isSameBoot),
+                    pendingClears: gateway.trackers.map { pendingClear(of: $0) })))
         handle(.listening(Receiver(index: 0), true))
+    }
+
+    private func pendingClear(of tracker: TrackerState) -> Set<ExactString> {
+        Gateway.pendingClear(storedValues[Gateway.pendingClearKey(of: tracker.topics.base)] ?? [])
     }
 
     /// Begins anew with what was kept, and listens.
@@ -75,7 +82,8 @@ struct GatewayHarness {
         handle(
             .start(
                 StoredState(
-                    configuration: configuration, regions: regions, presence: .kept(kept, isSameBoot: isSameBoot))))
+                    configuration: configuration, regions: regions, presence: .kept(kept, isSameBoot: isSameBoot),
+                    pendingClears: gateway.trackers.map { pendingClear(of: $0) })))
         handle(.listening(Receiver(index: 0), true))
     }
 
@@ -117,6 +125,8 @@ struct GatewayHarness {
             switch effect {
             case .presence(.whole(let whole)): (storedWhole, storedChanges) = (whole, [])
             case .presence(.change(let change)): storedChanges.append(change)
+            case .value(let key, let bytes): storedValues[key] = bytes
+            case .forget(let key): storedValues[key] = nil
             default: continue
             }
             presenceWhenStored = gateway.keptPresence(at: now)

@@ -56,6 +56,79 @@ import Testing
         #expect(try gateway.ask("regions", "show", "k").contains(#""leaveAfter":"auto","lon":6"#))
     }
 
+    @Test func `Regions that are added at once are all there, the same one is there already, and names find them`()
+        throws
+    {
+        let gateway = try GatewayProcess("", port: 0)
+        for minor in 1...5 { _ = try gateway.ask("regions", "add", "Keys:\(GatewayFixture.uuid):1:\(minor)") }
+        let first = try gateway.ask("regions", "add", "Bag:\(GatewayFixture.uuid):2")
+        let again = try gateway.say("regions", "add", "Bag:\(GatewayFixture.uuid):2")
+        #expect(again.contains("'Bag' is there already; nothing is changed"), "\(again)")
+        #expect(again.contains(first))
+        _ = try gateway.ask("regions", "add", "Bag:\(GatewayFixture.uuid):2", "--leave-after", "40")
+        #expect(try gateway.ask("regions", "show", "Bag").contains(#""leaveAfter":40"#))
+        let list = try gateway.ask("regions", "list").split(separator: "\n").dropFirst()
+        #expect(list.count == 6 && Set(list.map { $0.prefix(6) }).count == 6, "\(list)")
+        let many = try gateway.say("regions", "remove", "Keys")
+        #expect(many.contains("5 regions are called 'Keys'; name one by its RID: "), "\(many)")
+        let typo = try gateway.say("regions", "show", "Bgag")
+        #expect(typo.contains("there is no region 'Bgag'; did you mean 'Bag'?"), "\(typo)")
+        _ = try gateway.ask("regions", "remove", "Bag")
+        #expect(try !gateway.ask("regions", "list").contains("Bag"))
+    }
+
+    @Test func `With trackers, regions list shows all of them, and a region of another tracker is found`() throws {
+        let gateway = try GatewayProcess("tid: \"GW\", trackers: [{deviceId: \"keys\", tid: \"KE\"}]", port: 0)
+        _ = try gateway.ask("regions", "add", "Hall:\(GatewayFixture.uuid):1")
+        _ = try gateway.ask("regions", "add", "Car:\(GatewayFixture.uuid):2", "--tracker", "KE")
+        let list = try gateway.ask("regions", "list").split(separator: "\n")
+        #expect(list.map { $0.prefix(7) } == ["TRACKER", "GW     ", "KE     "], "\(list)")
+        #expect(try gateway.ask("regions", "list", "--tracker", "KE").split(separator: "\n").count == 2)
+        let json = try gateway.ask("regions", "list", "--json").split(separator: "\n")
+        #expect(json.count == 2 && json[1].contains(#""tracker":"KE""#), "\(json)")
+        let removed = try gateway.say("regions", "remove", "Car")
+        #expect(removed.contains("'Car' is a region of the tracker KE"), "\(removed)")
+        #expect(try gateway.ask("regions", "list").split(separator: "\n").count == 2)
+    }
+
+    @Test func `regions import takes a command and a link, and says what a file is that has no waypoints`() throws {
+        let gateway = try GatewayProcess("", port: 0)
+        let command = try gateway.directory.write(
+            #"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(GatewayFixture.waypoint("k", "Kitchen"))]}"#,
+            to: "command")
+        _ = try gateway.ask("--quiet", "regions", "import", command)
+        _ = try gateway.ask(
+            "--quiet", "regions", "import", "owntracks:///beacon?rid=c&name=Car&uuid=\(GatewayFixture.uuid)&major=2")
+        let list = try gateway.ask("regions", "list")
+        #expect(list.contains("Kitchen") && list.contains("Car"), "\(list)")
+        let empty = try gateway.directory.write(#"{"_type":"configuration"}"#, to: "phone.otrc")
+        #expect(try gateway.say("regions", "import", empty).contains("a configuration without waypoints"))
+        let gone = try gateway.directory.write(
+            #"[{"_type":"waypoint","desc":"Car:\#(GatewayFixture.uuid):2","lat":1000},{"_type":"waypoint","desc":"Bus","lat":1000}]"#,
+            to: "gone")
+        let said = try gateway.say("regions", "import", gone)
+        #expect(said.contains("'Bus' deletes nothing: there is no such region"), "\(said)")
+        #expect(try !gateway.ask("regions", "list").contains("Car"))
+        let checked = try gateway.directory.write(Self.phone, to: "phone.otrw")
+        let check = try gateway.say("--config", checked, "config", "check")
+        #expect(
+            check.contains("this is a list of waypoints; 'ibeacon-gateway regions import FILE' takes it"), "\(check)")
+    }
+
+    @Test func `Blanks of JSON5 are blanks in a file, and typographic quotes are told`() throws {
+        let gateway = try GatewayProcess("", port: 0)
+        let blanks = try gateway.directory.write("{\n\u{a0}\u{a0}host: \"broker.lan\",\u{3000}\n}\n", to: "blanks.json")
+        #expect(try gateway.say("--config", blanks, "config", "check").contains("is valid"))
+        let quotes = try gateway.directory.write(
+            "{\u{201c}host\u{201d}: \u{201c}broker.lan\u{201d}}", to: "quotes.json")
+        let told = try gateway.say("--config", quotes, "config", "check")
+        #expect(told.contains("'\u{201c}' where the name of a member should be; write the quote \""), "\(told)")
+        let region = try gateway.directory.write(
+            #"{"_type":"waypoint",“desc”:"Keys:\#(GatewayFixture.uuid)","tst":5}"#, to: "w.otrw")
+        #expect(try gateway.say("regions", "import", region).contains("write the quote"))
+        #expect(try gateway.ask("regions", "list").contains("none yet"))
+    }
+
     @Test func `rooms tags add changes the tag of the name, and gives no beacon and no id to two tags`() throws {
         let service = try RoomsProcess(port: 0, instance: "a", tags: [])
         for minor in [7, 9] { _ = try service.ask("rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:\(minor)") }

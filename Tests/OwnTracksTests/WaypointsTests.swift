@@ -138,7 +138,12 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
             }
             #expect(region.description.text() == description)
             #expect(region.kind == kind)
-        case .removed(let rid): #expect(reading.changes == [.remove(rid: rid)])
+        case .removed(let rid):
+            var set = RegionSet([
+                Region(rid: rid, description: RegionDescription(name: "x", pattern: nil), timestamp: 1)
+            ])
+            #expect(reading.changes.count == 1)
+            #expect(set.apply(reading.changes).removed.map(\.rid) == [rid])
         case .skipped(let words):
             #expect(reading.changes == [])
             #expect(reading.problems.first?.reason.contains(words) == true, "\(reading.problems)")
@@ -191,6 +196,21 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         #expect(reading.problems.map(\.index) == [1, 2, 3])
         #expect(reading.problems.map(\.name) == ["", "Bad:uuid", ""])
         #expect(reading.problems[1].description.hasPrefix("waypoint 2 ('Bad:uuid'): desc: "))
+    }
+
+    @Test func `A rid that stands twice in a list is told, and the last waypoint counts`() throws {
+        let reading = try WaypointsReading([
+            waypoint(["desc": "A"]), waypoint(["rid": "other"]), waypoint(["desc": "B"]),
+            waypoint(["rid": .null, "tst": 0, "desc": "Keys"]),
+            waypoint(["rid": .null, "tst": 0, "desc": .string("Keys:\(sampleUUID)")]),
+        ])
+        #expect(
+            reading.remarks.map { $0.description } == [
+                "waypoint 2 ('B'): waypoint 0 has the same rid, 'r1'; this one takes its place",
+                "waypoint 4 ('Keys:\(sampleUUID)'): waypoint 3 has the same rid, "
+                    + "'\(Regions.derivedRID(name: "Keys", timestamp: 0))'; this one takes its place",
+            ])
+        #expect(reading.problems.isEmpty && reading.changes.count == 5)
     }
 
     @Test("Of very many bad elements the first hundred are told and all are counted")

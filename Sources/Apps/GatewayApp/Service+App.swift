@@ -109,6 +109,9 @@ extension Service: AppOwner {
                 AppliedCommands(bytes: snapshot.values[ExactString(AppliedCommands.storeKey(of: $0))] ?? [])
             },
             obeyedEnvelopes: ObeyedEnvelopes(bytes: snapshot.values[ExactString(ObeyedEnvelopes.storeKey)] ?? []),
+            pendingClears: topics.map {
+                Gateway.pendingClear(snapshot.values[ExactString(Gateway.pendingClearKey(of: $0))] ?? [])
+            },
             about: ["version": .string(Program.version)])
         restorePhones(snapshot.values[ExactString(Self.heardPhonesKey)])
         app.handle(.start(stored), at: now)

@@ -63,10 +63,12 @@ extension Service {
     func setRegion(of tracker: Int, waypoint text: String) -> StatusActionResult {
         guard app.core.trackers.indices.contains(tracker) else { return .refused("there is no such tracker") }
         let reading: WaypointsReading
+        var hasKey = false
         do {
             var json = try JSONValue(parsing: Array(text.utf8))
             if case .object(var members) = json {
                 members["_type"] = "waypoint"
+                hasKey = members["rid"]?.string?.isEmpty == false
                 json = .object(members)
                 let regions = app.core.trackers[tracker].regions
                 if let rid = members["rid"]?.string, let region = regions[rid: rid] {
@@ -78,7 +80,16 @@ extension Service {
             return .refused("\(error)")
         }
         if let problem = reading.problems.first { return .refused(problem.reason) }
-        app.handle(.request(.changeRegions(tracker: tracker, reading.changes)), at: host.now)
+        var changes = reading.changes
+        if !hasKey, case .set(var region, _)? = changes.first {
+            let clock = app.core.wallClock
+            if region.hasNoTimestamp, clock.isKnown { region.timestamp = clock.epochSeconds(at: host.now) }
+            guard case .new(let added) = RegionAddition(region, to: app.core.trackers[tracker].regions) else {
+                return .refused("this region is there already")
+            }
+            changes = [.set(added, isRIDDerived: false)]
+        }
+        app.handle(.request(.changeRegions(tracker: tracker, changes)), at: host.now)
         return .done
     }
 

@@ -33,4 +33,15 @@ extension StoreEditor {
             try StoreEditor(directory: directory).edit(tracker, changes, erasingHistoryOf: erased)
         }
     }
+    /// Leaves an edit that depends on the regions, which no other command changes in between.
+    ///
+    /// - Throws: `Failure` if it cannot be stored.
+    static func edit(
+        _ directory: String, of tracker: String, deciding decide: (RegionSet) -> [RegionChange]
+    ) throws(Failure) {
+        try FileAccess.createDirectory(directory)
+        try mapError({ Failure(.inputOutput, "\($0)") }) {
+            try StoreEditor(directory: directory).edit(tracker, deciding: decide)
+        }
+    }
 }

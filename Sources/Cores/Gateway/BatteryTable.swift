@@ -12,8 +12,13 @@ package struct BatteryState: Hashable, Sendable {
     var keptTimestamp: Int64?
     /// Whether the battery has to be replaced soon.
     package let isLow: Bool
+    /// As of `BeaconTelemetry`.
+    let isCertain: Bool
 
-    package init(battery: BatteryReading, temperature: Float?, instant: MonotonicInstant?, isLow: Bool) {
+    package init(
+        battery: BatteryReading, temperature: Float?, instant: MonotonicInstant?, isLow: Bool, isCertain: Bool = true
+    ) {
+        self.isCertain = isCertain
         self.battery = battery
         self.temperature = temperature
         self.instant = instant
@@ -51,16 +56,21 @@ struct BatteryTable: Sendable {
     }
 
     /// - Returns: nil if the battery is low as before, or not low as before.
+    ///
+    /// What only may be a battery is shown, and neither low nor shown in the place of a battery that is certain.
     mutating func record(_ telemetry: BeaconTelemetry, at now: MonotonicInstant) -> Change? {
+        guard telemetry.isCertain || states[telemetry.beacon]?.isCertain != true else { return nil }
         let wasLow = states[telemetry.beacon]?.isLow
         if wasLow == nil, states.count >= Self.capacity,
             let oldest = states.min(by: { $0.value.instant ?? .zero < $1.value.instant ?? .zero })
         {
             states[oldest.key] = nil
         }
-        let isLow = telemetry.battery.percent <= Self.low || wasLow == true && telemetry.battery.percent < Self.replaced
+        let percent = telemetry.battery.percent
+        let isLow = telemetry.isCertain && (percent <= Self.low || wasLow == true && percent < Self.replaced)
         states[telemetry.beacon] = BatteryState(
-            battery: telemetry.battery, temperature: telemetry.temperature, instant: now, isLow: isLow)
+            battery: telemetry.battery, temperature: telemetry.temperature, instant: now, isLow: isLow,
+            isCertain: telemetry.isCertain)
         guard isLow != (wasLow ?? false) else { return nil }
         return isLow ? .becameLow : .recovered
     }

@@ -120,6 +120,9 @@ extension Gateway {
             effects.append(
                 .log(LogEntry(.warning, "waypoint-refused", "setWaypoints: and \(reading.problemCount - 10) more")))
         }
+        effects += reading.remarks.prefix(10).map { remark in
+            .log(LogEntry(.notice, "waypoint-remark", "setWaypoints: \(remark)"))
+        }
         if !reading.keys.isEmpty { effects.append(.phoneKeys(reading.keys)) }
         let (merging, isMerged) = merge(reading.changes, of: tracker, at: now)
         return (effects + merging, isMerged)
@@ -136,10 +139,15 @@ extension Gateway {
         _ changes: [RegionChange], of tracker: Int, at now: MonotonicInstant
     ) -> (effects: [Effect], isMerged: Bool) {
         var regions = trackers[tracker].regions
-        let difference = regions.apply(completed(changes, of: tracker, at: now))
+        let changes = completed(changes, of: tracker, at: now)
+        let set = regions.rids(setBy: changes)
+        let difference = regions.apply(changes)
         let total = regionCount - trackers[tracker].regions.regions.count + regions.regions.count
         if let refusal = refusal(of: difference, total: total) { return ([refusal], false) }
-        return (replaceRegions(of: tracker, by: regions, difference, at: now), true)
+        let told = difference.unmatched.prefix(10).map { removal in
+            Effect.log(LogEntry(.notice, "waypoint-unmatched", "regions: \(removal)"))
+        }
+        return (told + keep(set, of: tracker) + replaceRegions(of: tracker, by: regions, difference, at: now), true)
     }
 
     /// Counts the new regions of a tracker if they are too many.
@@ -166,14 +174,8 @@ extension Gateway {
         }
     }
 
-    private mutating func clearWaypoints(of tracker: Int, at now: MonotonicInstant) -> [Effect] {
-        var regions = trackers[tracker].regions
-        let difference = regions.removeAll()
-        return replaceRegions(of: tracker, by: regions, difference, at: now)
-    }
-
     /// Replaces a tracker's regions. An occupied region that is removed is left first.
-    private mutating func replaceRegions(
+    mutating func replaceRegions(
         of tracker: Int, by regions: RegionSet, _ difference: RegionDifference, at now: MonotonicInstant
     ) -> [Effect] {
         let text =
@@ -192,10 +194,11 @@ extension Gateway {
     }
 
     private func waypoints(of tracker: Int, at now: MonotonicInstant) -> Effect {
-        publish(
+        let cleared = trackers[tracker].pendingClear?.rids ?? []
+        let regions = trackers[tracker].regions.regions.lazy.filter { !cleared.contains(ExactString($0.rid)) }
+        return publish(
             .other, of: tracker, on: trackers[tracker].topics.waypoints,
-            bytes: waypointsBytes(trackers[tracker].regions.regions, base: configuration.numberBase), isTimeKnown: true,
-            at: now)
+            bytes: waypointsBytes(regions, base: configuration.numberBase), isTimeKnown: true, at: now)
     }
 }
 

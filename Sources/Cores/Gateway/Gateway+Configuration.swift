@@ -13,9 +13,9 @@ extension Gateway {
     mutating func reconfigure(
         _ new: Configuration, _ modes: [ExactString: MonitoringMode], at now: MonotonicInstant
     ) -> [Effect] {
+        var effects = finishClears(at: now)
         let origins = origins(of: new.trackers)
         let hidden = hiddenDevices(at: now)
-        var effects: [Effect] = []
         var states: [TrackerState] = []
         var returned: [Int] = []
         for (settings, origin) in zip(new.trackers, origins) {

@@ -86,6 +86,7 @@ extension Gateway {
             effects.append(.regions(topic: tracker.topics.base, tracker.regions))
             effects.append(tracker.storedMonitoring(configuration.monitoring))
             effects.append(tracker.storedAppliedCommands)
+            if tracker.pendingClear != nil { effects.append(tracker.storedClear) }
         }
         for tracker in removed.trackers {
             effects.append(.regions(topic: tracker.topic, tracker.regions))

@@ -105,7 +105,9 @@ package struct Gateway: Sendable {
     }
 
     private var earliestOfQueues: MonotonicInstant? {
-        [transitions.due, announcements.due, cards.due, commands.due, locationDue, births.due].compactMap(\.self).min()
+        let clears = trackers.compactMap(\.pendingClear?.due)
+        let queues = [transitions.due, announcements.due, cards.due, commands.due, locationDue, births.due]
+        return (queues.compactMap(\.self) + clears).min()
     }
 
     private mutating func decide(_ input: Input, at now: MonotonicInstant) -> [Effect] {
@@ -190,6 +192,7 @@ package struct Gateway: Sendable {
         if announcements.due == nil, cards.due == nil, births.begin(at: now) {
             effects += announce(at: now, isAgain: true)
         }
+        effects += carryOutDueClears(at: now)
         return effects + publishDueAnnouncements(at: now)
     }
 
@@ -245,6 +248,9 @@ package struct Gateway: Sendable {
         for (tracker, applied) in stored.appliedCommands.enumerated() where trackers.indices.contains(tracker) {
             trackers[tracker].appliedCommands = applied
         }
+        for (tracker, rids) in stored.pendingClears.enumerated() where trackers.indices.contains(tracker) {
+            trackers[tracker].pendingClear = rids.isEmpty ? nil : PendingClear(due: now, rids: rids)
+        }
         removed = RemovedTrackers()
         let crowdedOut = removed.keep(stored.removed)
         if let low = stored.lowBatteries { restoreLowBatteries(low) }
@@ -265,7 +271,7 @@ package struct Gateway: Sendable {
             // The state is restored before the configuration is merged, because that may end an occupancy.
             effects += monitor(at: now) + restore(kept, of: stored.topics, isSameBoot: isSameBoot, at: now)
         }
-        effects += mergeConfiguredRegions(at: now)
+        effects += mergeConfiguredRegions(at: now) + finishClears(at: now)
         // Its waiting messages are sent, perhaps a second time: this may also be the first gateway on another machine with another name.
         if isCopy {
             let text = "the state is that of another device on other hardware: its presence is left out"
@@ -292,6 +298,7 @@ package struct Gateway: Sendable {
             if hasMoved {
                 effects += [.regions(topic: tracker.topics.base, tracker.regions), tracker.storedAppliedCommands]
                 effects += Self.forgotten(topic: stored.topics[position], setting: configuration.monitoring)
+                effects.append(.forget(key: Self.pendingClearKey(of: stored.topics[position])))
             }
             if let kept, hasMoved || kept != KeptMonitoring(tracker.monitoring, setting: configuration.monitoring) {
                 effects.append(tracker.storedMonitoring(configuration.monitoring))
@@ -306,8 +313,10 @@ package struct Gateway: Sendable {
         var total = regionCount
         for tracker in trackers.indices {
             var regions = trackers[tracker].regions
-            let difference = regions.apply(
-                completed(trackers[tracker].configuration.waypoints.changes, of: tracker, at: now))
+            let changes = completed(trackers[tracker].configuration.waypoints.changes, of: tracker, at: now)
+            let set = regions.rids(setBy: changes)
+            let difference = regions.apply(changes)
+            effects += keep(set, of: tracker)
             guard !difference.isEmpty else { continue }
             let newTotal = total - trackers[tracker].regions.regions.count + regions.regions.count
             if let refusal = refusal(of: difference, total: newTotal) {

@@ -86,6 +86,8 @@ package struct StoredState: Sendable {
     package var appliedCommands: [AppliedCommands]
     /// The value of `ObeyedEnvelopes.storeKey`.
     package var obeyedEnvelopes: ObeyedEnvelopes
+    /// The value of `Gateway.pendingClearKey` of each tracker, in the order of the configuration.
+    package var pendingClears: [Set<ExactString>]
     /// Members for the answer to `status`: the program's version and the like.
     package var about: [String: JSONValue]
 
@@ -104,6 +106,7 @@ package struct StoredState: Sendable {
         servedTopics: [UInt8]? = nil, servedDevices: [UInt8]? = nil, servedHardware: [UInt8]? = nil,
         hardware: [UInt8]? = nil, removedTopics: [UInt8]? = nil, lowBatteries: [UInt8]? = nil,
         appliedCommands: [AppliedCommands] = [], obeyedEnvelopes: ObeyedEnvelopes = ObeyedEnvelopes(),
+        pendingClears: [Set<ExactString>] = [],
         about: [String: JSONValue] = [:]
     ) {
         self.configuration = configuration
@@ -121,6 +124,7 @@ package struct StoredState: Sendable {
         self.lowBatteries = lowBatteries
         self.appliedCommands = appliedCommands
         self.obeyedEnvelopes = obeyedEnvelopes
+        self.pendingClears = pendingClears
         self.about = about
     }
 }

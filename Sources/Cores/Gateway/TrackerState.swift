@@ -19,6 +19,8 @@ package struct TrackerState: Sendable {
     var decidedCircles: Set<ExactString> = []
     /// The locations that follow the transitions of one second.
     var locations = LocationBurst()
+    /// The regions that a `clearWaypoints` is about to remove.
+    var pendingClear: PendingClear?
     /// Commands that the broker may send again because it retains them.
     var appliedCommands = AppliedCommands()
     /// When the tracker's location was published last, or when the tracker was created.

@@ -95,6 +95,9 @@ extension Site {
         at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         let difference = regions.apply(changes)
+        if isOwn {
+            effects += difference.unmatched.prefix(10).map { .log(.notice, "tags: \($0)", once: "tags \($0)") }
+        }
         guard !difference.isEmpty || !more.isEmpty else { return }
         // What is due is decided about the old tags.
         pass(.tick, at: now, &effects)

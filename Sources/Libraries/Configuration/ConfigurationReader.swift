@@ -27,7 +27,9 @@ extension Configuration {
         _ json: JSONValue, hostName: String, files: ConfigurationFiles = .unread
     ) throws(ConfigurationError) {
         guard let members = json.object else {
-            let reason = "\(json.kindName) is not a configuration; write { … }"
+            let isList = json.array?.first?["_type"] == "waypoint"
+            let reason =
+                isList ? ConfigurationReader.waypointsAdvice : "\(json.kindName) is not a configuration; write { … }"
             throw ConfigurationError(problems: [ConfigurationProblem(member: "", reason: reason)])
         }
         var reader = ConfigurationReader(members, hostName: hostName, files: files)
@@ -49,7 +51,7 @@ struct ConfigurationReader {
     private var warnings: [ConfigurationProblem] = []
 
     init(_ members: [String: JSONValue], hostName: String, files: ConfigurationFiles) {
-        top = MemberReader(members, files: files)
+        top = MemberReader(Setting.currentNames(members), files: files)
         self.hostName = hostName
     }
 
@@ -115,7 +117,7 @@ struct ConfigurationReader {
             let beacons = mask.uuid.map { "the beacons of \($0)" } ?? "all beacons of one UUID"
             if mask.major == .max, mask.minor == .max {
                 warn("battery", "it leaves no bits of major and minor, so \(beacons) count as one")
-            } else if !mask.isContiguous {
+            } else if !mask.isContiguous, !mask.isEmpty {
                 warn("battery", "the bits of \(beacons) are not side by side; they are cleared, and give no level")
             }
         }
@@ -137,7 +139,8 @@ struct ConfigurationReader {
 
     private mutating func checkWhole() {
         if let type = top.value("_type"), type != "configuration" {
-            top.complain("_type", "\(type.shortened) does not fit; write 'configuration' or leave it out")
+            top.complain("_type", Self.advice(for: type))
+            return
         }
         if !isHTTP, top.flag("ws") == true {
             top.complain("ws", "true is not supported; a gateway does not speak MQTT over WebSockets, write false")
@@ -149,6 +152,19 @@ struct ConfigurationReader {
             warn(name, "a phone's certificate store is not read; use caFile, clientCertificateFile and clientKeyFile")
         }
         top.refuseUnknown(known: Setting.names, ignored: PhoneSettings.names)
+    }
+
+    static let waypointsAdvice = "this is a list of waypoints; 'ibeacon-gateway regions import FILE' takes it"
+
+    /// What a file is that is no configuration, and which command takes it.
+    private static func advice(for type: JSONValue) -> String {
+        switch type.string {
+        case "waypoints", "waypoint": waypointsAdvice
+        case "cmd": "this is a command; publish it on the tracker's topic /cmd"
+        case "dump": "this is a dump; the configuration is its member 'configuration'"
+        case "encrypted": "this is encrypted; a configuration is not"
+        default: "\(type.shortened) does not fit; write 'configuration' or leave it out"
+        }
     }
 
     private mutating func warn(_ member: String, _ reason: String) {

@@ -22,11 +22,11 @@ package struct RemoteSettings: Hashable, Sendable {
     package init(
         applying changes: JSONValue, to current: JSONValue, hostName: String, files: ConfigurationFiles = .unread
     ) throws(ConfigurationError) {
-        guard let changed = changes.object, changes["_type"] == "configuration" else {
+        guard let changed = changes.object.map(Setting.currentNames), changes["_type"] == "configuration" else {
             let reason = "the configuration is not an object with _type 'configuration'"
             throw ConfigurationError(problems: [ConfigurationProblem(member: "", reason: reason)])
         }
-        var members = current.object ?? [:]
+        var members = Setting.currentNames(current.object ?? [:])
         let before = members
         var problems: [ConfigurationProblem] = []
         for (name, value) in changed.sorted(by: { $0.key < $1.key }) where name != "waypoints" {

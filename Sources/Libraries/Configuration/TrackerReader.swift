@@ -27,6 +27,7 @@ struct TrackerReader {
     static func reader(
         for own: [String: JSONValue], path: String, below top: MemberReader
     ) -> MemberReader {
+        let own = Setting.currentNames(own)
         var checked = MemberReader(own, files: top.files, path: path)
         checked.refuseUnknown(known: Setting.identityNames, topLevel: Set(Setting.names))
         var merged = own.filter { $0.value != .null }

@@ -26,6 +26,10 @@ package enum CommandError: Error, Hashable, Sendable {
     /// The kind of the value, with its article.
     case notAnObject(String)
     case wrongType(String)
+    /// What it is, and the command that takes it.
+    case notWrapped(String, as: CommandAction)
+    /// The message is encrypted, and the tracker has no key.
+    case encrypted
     case missingAction
     case unknownAction(String, suggestion: String?)
     /// An action of OwnTracks that has no meaning for a gateway.
@@ -39,6 +43,8 @@ extension CommandError: CustomStringConvertible {
         case .malformed(let error): "not JSON: \(error)"
         case .notAnObject(let kind): "\(kind) is not a command; expected an object with _type 'cmd'"
         case .wrongType(let type): "_type is \(type); expected 'cmd'"
+        case .notWrapped(let kind, let action): "\(kind) is not a command; write \(action.envelope)"
+        case .encrypted: "it is encrypted, and this tracker has no encryptionKey"
         case .missingAction: "action is missing"
         case .unknownAction(let action, let suggestion?): "unknown action '\(action)'; did you mean '\(suggestion)'?"
         case .unknownAction(let action, nil): "unknown action '\(action)'"
@@ -74,10 +80,33 @@ extension Command {
     package init(
         parsing payload: some Collection<UInt8>, base: NumberBase = .auto, limits: JSONLimits = JSONLimits()
     ) throws(CommandError) {
-        let json = try mapError(CommandError.malformed) { () throws(JSONError) in
+        let json = try mapError({ Self.malformed(payload, $0) }) { () throws(JSONError) in
             try JSONValue(parsing: payload, limits: limits)
         }
         try self.init(json, base: base)
+    }
+
+    /// Why a text is no JSON. The name of a command alone is a frequent one.
+    private static func malformed(_ payload: some Collection<UInt8>, _ error: JSONError) -> CommandError {
+        guard payload.count <= 64,
+            let action = CommandAction(
+                rawValue: String(decoding: payload.filter { !" \t\r\n\"'".utf8.contains($0) }, as: UTF8.self))
+        else { return .malformed(error) }
+        return .notWrapped("a word", as: action)
+    }
+
+    /// What a message is that is no command, and how it becomes one.
+    private static func notACommand(_ members: [String: JSONValue]) -> CommandError {
+        switch members["_type"]?.string {
+        case "waypoints", "waypoint": return .notWrapped("a list of waypoints", as: .setWaypoints)
+        case "configuration": return .notWrapped("a configuration", as: .setConfiguration)
+        case "encrypted": return .encrypted
+        default: break
+        }
+        if members["_type"] == nil, let action = members["action"]?.string.flatMap(CommandAction.init(rawValue:)) {
+            return .notWrapped("an object without _type", as: action)
+        }
+        return .wrongType(members["_type"]?.shortened ?? "missing")
     }
 
     /// Reads the content of an encrypted message: one command or an array of commands. A bad command does not affect
@@ -117,8 +146,11 @@ extension Command {
 
     /// - Parameter acceptsKeys: Whether the regions of `setWaypoints` may have keys, because the message was encrypted.
     package init(_ json: JSONValue, base: NumberBase = .auto, acceptsKeys: Bool = false) throws(CommandError) {
-        guard let members = json.object else { throw .notAnObject(json.kindName) }
-        guard members["_type"] == "cmd" else { throw .wrongType(members["_type"]?.shortened ?? "missing") }
+        guard let members = json.object else {
+            if json.array?.first?["_type"] == "waypoint" { throw .notWrapped("a list of waypoints", as: .setWaypoints) }
+            throw .notAnObject(json.kindName)
+        }
+        guard members["_type"] == "cmd" else { throw Self.notACommand(members) }
         guard let action = members["action"], action != .null else { throw .missingAction }
         guard let name = action.string else {
             throw .badArgument(action: "action", reason: "\(action.kindName) is not a string")
@@ -151,15 +183,33 @@ extension Command {
         }
     }
 
+    /// The regions of a command; nil if it has none. Earlier apps called the argument `payload`.
+    static func waypointsArgument(of command: JSONValue) -> JSONValue? {
+        command["waypoints"] ?? command["payload"]
+    }
+
     private static func waypoints(
         _ members: [String: JSONValue], _ action: String, _ base: NumberBase, acceptsKeys: Bool
     ) throws(CommandError) -> WaypointsReading {
-        guard let argument = members["waypoints"] else {
+        guard let argument = waypointsArgument(of: .object(members)) else {
             throw .badArgument(action: action, reason: "waypoints is missing")
         }
         return try mapError({ CommandError.badArgument(action: action, reason: $0.description) }) {
             () throws(WaypointsError) in
             try WaypointsReading(argument, base: base, acceptsKeys: acceptsKeys)
         }
+    }
+}
+
+extension CommandAction {
+    /// The message of this command, for a person.
+    fileprivate var envelope: String {
+        let argument =
+            switch self {
+            case .setWaypoints: #","waypoints":{"_type":"waypoints","waypoints":[…]}"#
+            case .setConfiguration: #","configuration":{"_type":"configuration",…}"#
+            default: ""
+            }
+        return #"{"_type":"cmd","action":"\#(rawValue)"\#(argument)}"#
     }
 }

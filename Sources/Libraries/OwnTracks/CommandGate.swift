@@ -241,7 +241,7 @@ extension CommandError {
     fileprivate var refusalReason: CommandRefusal.Reason {
         switch self {
         case .unknownAction, .unsupportedAction: .unsupported
-        case .malformed, .notAnObject, .wrongType, .missingAction, .badArgument: .malformed
+        case .malformed, .notAnObject, .wrongType, .notWrapped, .encrypted, .missingAction, .badArgument: .malformed
         }
     }
 }

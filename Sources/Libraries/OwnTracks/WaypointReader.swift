@@ -51,7 +51,9 @@ struct WaypointReader {
         }
         let coordinates = Coordinates(
             latitude: roundedDegrees(latitude), longitude: roundedDegrees(longitude))
-        guard coordinates.isValid else { return .remove(rid: rid) }
+        guard coordinates.isValid else {
+            return hasRID(members) ? .remove(rid: rid) : .removeMeant(removal(rid, timestamp, description))
+        }
         var region = Region(
             rid: rid,
             description: try self.description(description, members, isBeaconRegion: radius <= 0),
@@ -104,6 +106,15 @@ struct WaypointReader {
         default:
             throw rejection(members, "rid", "a string of at most \(WaypointMember.longestRID) bytes")
         }
+    }
+
+    private func hasRID(_ members: [String: JSONValue]) -> Bool { members["rid"]?.string?.isEmpty == false }
+
+    /// What a removal without a `rid` says. A mistake in its description does no harm.
+    private func removal(_ rid: String, _ timestamp: Int64, _ description: String) -> RegionRemoval {
+        RegionRemoval(
+            rid: rid, timestamp: timestamp == 0 ? nil : timestamp,
+            description: try? RegionDescription(parsing: description, base: base, acceptsKey: acceptsKeys))
     }
 
     /// An optional member that must be a number: other text (or null) would otherwise become 0 and move the region.

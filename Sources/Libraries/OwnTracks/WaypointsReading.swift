@@ -1,3 +1,4 @@
+import Base
 package import Identities
 package import JSON
 public import Regions
@@ -65,12 +66,20 @@ public struct WaypointsReading: Hashable, Sendable {
     ) throws(WaypointsError) {
         var reader = WaypointReader(base: base, acceptsKeys: acceptsKeys)
         let elements = try Self.elements(of: json)
+        var indexes: [ExactString: Int] = [:]
         changes.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
             do throws(WaypointRejection) {
-                changes.append(try reader.change(from: element))
+                let change = try reader.change(from: element)
+                changes.append(change)
                 if let key = reader.key { keys.append(key) }
-                for remark in reader.remarks where remarks.count < Self.mostProblems {
+                var told = reader.remarks
+                if let earlier = indexes.updateValue(index, forKey: ExactString(change.rid)) {
+                    told.append(
+                        "waypoint \(earlier) has the same rid, '\(JSON.shortened(change.rid))'; this one takes its place"
+                    )
+                }
+                for remark in told where remarks.count < Self.mostProblems {
                     remarks.append(WaypointProblem(index: index, name: Self.name(of: element), reason: remark))
                 }
             } catch {
@@ -107,5 +116,15 @@ public struct WaypointsReading: Hashable, Sendable {
 
     private static func name(of element: JSONValue) -> String {
         JSON.shortened(element["desc"]?.string.map(RegionDescription.shown) ?? element["rid"]?.string ?? "")
+    }
+}
+
+extension RegionChange {
+    fileprivate var rid: String {
+        switch self {
+        case .set(let region, _): region.rid
+        case .remove(let rid): rid
+        case .removeMeant(let removal): removal.rid
+        }
     }
 }

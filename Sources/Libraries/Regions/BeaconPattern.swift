@@ -21,7 +21,8 @@ public struct BeaconPattern: Hashable, Sendable, BitwiseCopyable {
     /// The same pattern for beacons whose battery bits are cleared.
     package func cleared(of masks: BatteryMasks) -> BeaconPattern {
         guard let mask = masks[uuid] else { return self }
-        return BeaconPattern(uuid: uuid, major: major.map { $0 & ~mask.major }, minor: minor.map { $0 & ~mask.minor })
+        return BeaconPattern(
+            uuid: mask.cleared(uuid), major: major.map { $0 & ~mask.major }, minor: minor.map { $0 & ~mask.minor })
     }
 
     /// Whether the beacon belongs to the region.

@@ -104,8 +104,9 @@ public struct RegionDescription: Hashable, Sendable {
         }
         if acceptsKey, Self.hasKey(text) {
             let text = parts[2...].joined(separator: ":")
-            guard let key = IdentityKey(text) else {
-                throw .invalidIdentity(reason: IdentityError.invalidKey.description)
+            let key = try mapError({ RegionDescriptionError.invalidIdentity(reason: "\($0)") }) {
+                () throws(PhoneKeysError) in
+                try PhoneKeysError.key(text)
             }
             self.init(
                 name: name, pattern: BeaconPattern(uuid: key.uuid, major: nil, minor: nil), identity: nil, key: key)

@@ -9,6 +9,8 @@ public enum RegionChange: Hashable, Sendable {
     case set(Region, isRIDDerived: Bool)
     /// Remove the region with this `rid`, if there is one.
     case remove(rid: String)
+    /// Remove the region that this means, if it means one alone.
+    case removeMeant(RegionRemoval)
 }
 
 /// The changes of a merge.
@@ -19,6 +21,8 @@ public struct RegionDifference: Hashable, Sendable {
     public var updated: [Region] = []
     /// The regions that are gone.
     public var removed: [Region] = []
+    /// The removals that removed nothing.
+    public var unmatched: [UnmatchedRemoval] = []
 
     /// No change.
     public init() {}
@@ -51,10 +55,21 @@ public struct RegionSet: Hashable, Sendable {
         rids.compactMap { positions[$0] }.sorted().map { regions[$0] }
     }
 
+    /// The `rid`s that regions have which changes insert or replace.
+    package func rids(setBy changes: [RegionChange]) -> Set<ExactString> {
+        let renamed = meantByTimestamp(changes)
+        return Set(
+            changes.compactMap { change in
+                guard case .set(let region, let isRIDDerived) = change else { return nil }
+                return ExactString(isRIDDerived ? renamed[ExactString(region.rid)] ?? region.rid : region.rid)
+            })
+    }
+
     /// Applies changes in their order, as one step. Regions that are not mentioned stay.
     @discardableResult
     public mutating func apply(_ changes: [RegionChange]) -> RegionDifference {
         let before = self
+        let (changes, unmatched) = resolving(changes)
         let renamed = meantByTimestamp(changes)
         var removed: Set<ExactString> = []
         for change in changes {
@@ -65,10 +80,13 @@ public struct RegionSet: Hashable, Sendable {
                 insert(region)
             case .remove(let rid):
                 if positions[rid] != nil { removed.insert(rid) }
+            case .removeMeant: break
             }
         }
         remove(removed)
-        return difference(from: before)
+        var difference = difference(from: before)
+        difference.unmatched = unmatched
+        return difference
     }
 
     /// Removes everything.
@@ -83,7 +101,7 @@ public struct RegionSet: Hashable, Sendable {
     ///
     /// The time stamp must be unique on both sides, and nothing else in the merge may name the region. Otherwise a
     /// repeated merge would find its own result and mean something else.
-    private func meantByTimestamp(_ changes: [RegionChange]) -> [ExactString: String] {
+    func meantByTimestamp(_ changes: [RegionChange]) -> [ExactString: String] {
         var named: Set<ExactString> = []
         var wanted: [Int64: Set<ExactString>] = [:]
         var derived: [(rid: String, timestamp: Int64)] = []
@@ -94,6 +112,7 @@ public struct RegionSet: Hashable, Sendable {
                 wanted[region.timestamp, default: []].insert(region.rid)
                 if isRIDDerived, positions[region.rid] == nil { derived.append((region.rid, region.timestamp)) }
             case .remove(let rid): named.insert(rid)
+            case .removeMeant(let removal): named.insert(removal.rid)
             }
         }
         guard !derived.isEmpty else { return [:] }

@@ -189,6 +189,10 @@ struct RegionEditRow: StoredRow {
         case .region(.remove(let rid)):
             kind = .remove
             values = [.tracker: .text(edit.tracker), .rid: .text(rid)]
+        case .region(.removeMeant(let removal)):
+            // Whoever edits has found out before which region is meant.
+            kind = .remove
+            values = [.tracker: .text(edit.tracker), .rid: .text(removal.rid)]
         case .eraseHistory:
             kind = .remove
             values = [.tracker: .text(edit.tracker), .rid: .text("")]

@@ -1,3 +1,4 @@
+import Base
 package import Regions
 
 /// Changes regions from outside the service, whether it runs or not.
@@ -42,15 +43,33 @@ package struct StoreEditor: ~Copyable {
             if erased != nil { try? database.run("PRAGMA wal_checkpoint(TRUNCATE)") }
         }
         try database.transaction { () throws(DatabaseError) in
-            // The numbers continue after deleted edits: the service remembers the last one.
-            var id = try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'region_edit'")?.asInteger ?? 0
-            for change in changes {
-                id += 1
-                try database.insert(RegionEditRow(RegionEdit(id: id, tracker: tracker, change: .region(change))))
-            }
+            let id = try append(changes, of: tracker)
             guard let erased else { return }
             try database.run("DELETE FROM history WHERE tracker = ?1", .text(erased))
             try database.insert(RegionEditRow(RegionEdit(id: id + 1, tracker: erased, change: .eraseHistory)))
         }
+    }
+
+    /// Queues changes that depend on the tracker's regions. No other command changes these in between.
+    ///
+    /// - Parameter decide: The changes, from the regions as they are after all edits that wait.
+    package func edit(
+        _ tracker: String, deciding decide: (RegionSet) -> [RegionChange]
+    ) throws(DatabaseError) {
+        try database.transaction { () throws(DatabaseError) in
+            let regions = try StoredState.editedRegions(database)[ExactString(tracker)] ?? RegionSet()
+            _ = try append(decide(regions), of: tracker)
+        }
+    }
+
+    /// - Returns: The number of the last edit.
+    private func append(_ changes: [RegionChange], of tracker: String) throws(DatabaseError) -> Int64 {
+        // The numbers continue after deleted edits: the service remembers the last one.
+        var id = try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'region_edit'")?.asInteger ?? 0
+        for change in changes {
+            id += 1
+            try database.insert(RegionEditRow(RegionEdit(id: id, tracker: tracker, change: .region(change))))
+        }
+        return id
     }
 }

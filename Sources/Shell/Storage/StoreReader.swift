@@ -69,12 +69,7 @@ package struct StoreReader: ~Copyable {
     /// All trackers that have regions, with the regions in their order, after the edits that the service has not merged
     /// yet.
     package func regions() throws(DatabaseError) -> [ExactString: RegionSet] {
-        var sets = try StoredState.regions(database).mapValues { RegionSet($0) }
-        for edit in try StoredState.edits(database) {
-            guard let change = edit.regionChange else { continue }
-            sets[edit.tracker, default: RegionSet()].apply([change])
-        }
-        return sets
+        try StoredState.editedRegions(database)
     }
 
     /// A value that was kept under this key; nil if there is none.

@@ -24,6 +24,16 @@ enum StoredState {
         return Dictionary(grouping: rows) { ExactString($0.tracker) }.mapValues { $0.map(\.region) }
     }
 
+    /// The regions of all trackers, after the edits that the service has not merged yet.
+    static func editedRegions(_ database: borrowing Database) throws(DatabaseError) -> [ExactString: RegionSet] {
+        var sets = try regions(database).mapValues { RegionSet($0) }
+        for edit in try edits(database) {
+            guard let change = edit.regionChange else { continue }
+            sets[ExactString(edit.tracker), default: RegionSet()].apply([change])
+        }
+        return sets
+    }
+
     static func presence(_ database: borrowing Database) throws(DatabaseError) -> PresenceRecord? {
         guard var record = try database.rows(PresenceRow.self).first?.record else { return nil }
         if try database.schemaVersion() >= PresenceChangeRow.schemaVersion {

@@ -29,7 +29,10 @@ extension Setup {
             let key = try PhonesCommand.add(phone, arguments, settings)
             let region = try Self.described("\(phone):\(key.uuid)")
             let base = settings.configuration.trackers[0].topics.base
-            try StoreEditor.edit(stateDirectory, of: base, [.set(region, isRIDDerived: false)])
+            try StoreEditor.edit(stateDirectory, of: base) { regions in
+                guard case .new(let added) = RegionAddition(region, to: regions) else { return [] }
+                return [.set(added, isRIDDerived: false)]
+            }
             dialogue.show("Made the region \(region.displayName).")
             return true
         } catch let failure as Failure {

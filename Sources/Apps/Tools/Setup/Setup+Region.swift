@@ -68,8 +68,8 @@ extension Setup {
             throw Failure(.usage, "'\(shown)' has no UUID; write UUID[:MAJOR[:MINOR]]")
         }
         let now = Int64(time(nil))
-        let rid = derivedRID(name: description.name, timestamp: now)
-        return Region(rid: rid, description: description, timestamp: now).keepingIdentity()
+        // Where it is stored, it gets the `rid` of a free second.
+        return Region(rid: "", description: description, timestamp: now).keepingIdentity()
     }
 
     /// Writes all answers.
@@ -98,24 +98,35 @@ extension Setup {
 
     /// Writes the new region. Regions belong to a topic, so those of a previous topic are copied.
     private func writeRegions(of base: String, before: String?) throws {
-        var regions: [Region] = []
+        var copied: [Region] = []
         if let before, !before.hasSameBytes(as: base),
             let stored = try? StoreReader(directory: stateDirectory).regions()[before]?.regions, !stored.isEmpty
         {
-            regions = stored
+            copied = stored
             dialogue.show("Took over the regions of \(before): \(stored.map(\.displayName).joined(separator: ", ")).")
         }
+        var new: [Region] = []
         if let region = try describedRegion() {
-            regions.append(region)
+            new.append(region)
             dialogue.show("Made the region \(region.displayName).")
         }
         for text in origin?.addresses ?? [] {
             let region = try Self.described(text)
-            regions.append(region)
+            new.append(region)
             dialogue.show("Made the region \(region.displayName), so that this gateway listens for its address.")
         }
-        guard !regions.isEmpty else { return }
-        try StoreEditor.edit(stateDirectory, of: base, regions.map { .set($0, isRIDDerived: false) })
+        guard !(copied + new).isEmpty else { return }
+        try StoreEditor.edit(stateDirectory, of: base) { regions in
+            var regions = regions
+            var changes = copied.map { RegionChange.set($0, isRIDDerived: false) }
+            regions.apply(changes)
+            for region in new {
+                guard case .new(let added) = RegionAddition(region, to: regions) else { continue }
+                changes.append(.set(added, isRIDDerived: false))
+                regions.apply([.set(added, isRIDDerived: false)])
+            }
+            return changes
+        }
     }
 
     /// Starts the service, or restarts it with the answers.

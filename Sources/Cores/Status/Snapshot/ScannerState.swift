@@ -50,6 +50,8 @@ extension StatusSnapshot {
         /// Share of the time in which the radio listens (0 … 1), if known.
         package var duty: Double?
         package var lastHeard: MonotonicInstant?
+        /// What the controller has no room to be asked for: `identities`, `telemetry`.
+        package var unheard: [String] = []
 
         package init(name: String, isListening: Bool) {
             self.name = name
@@ -64,7 +66,7 @@ extension StatusSnapshot.Adapter {
             "name": .shown(name), "listening": .bool(isListening), "reports": .count(reports),
             "reportsPerSecond": .tenths(reportsPerSecond), "malformed": .count(malformed), "lost": .count(lost),
             "restarts": .count(restarts), "resets": .count(resets), "duty": .optional(duty.map { .hundredths($0) }),
-            "heardAgo": .ago(lastHeard, at: now),
+            "heardAgo": .ago(lastHeard, at: now), "unheard": .array(unheard.map { .string($0) }),
         ]
     }
 }

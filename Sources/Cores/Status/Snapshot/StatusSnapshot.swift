@@ -103,6 +103,8 @@ extension StatusSnapshot {
             "counters": counters.json,
             "overflow": ["sightings": .count(overflow.sightings), "incoming": .count(overflow.incoming)],
             "malformed": .count(malformed.total),
+            "malformedByKind": .object(
+                Dictionary(uniqueKeysWithValues: malformed.byKind.map { ($0.kind.name, .count($0.count)) })),
             "process": process.map(\.json) ?? .null,
             "findings": .array(findings.map(\.json)),
         ]

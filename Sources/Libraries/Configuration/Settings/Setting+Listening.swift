@@ -41,10 +41,12 @@ extension Setting {
         example(
             "battery", .gateway(.live), "{uuid: \"CA271EAE-5FA8-4E80-8F08-2A302A95A959\", minorMask: \"0x00FF\"}",
             """
-            Tags that send their battery in bits of major or minor: `{uuid: "UUID", majorMask: "0xFF00", minorMask:
-            "0x00FF"}`, or an array of these. The bits are 0 in everything that is decided and shown, regions
-            included. If they are side by side they are the battery in per cent; fewer than seven bits are a share of
-            their largest number. Without `uuid` it holds for all beacons that no other mask means.
+            Tags that send their battery in bits of their numbers: `{uuid: "UUID", majorMask: "0xFF00", minorMask:
+            "0x00FF"}`, or an array of these; `uuidMask: "0xFF"` is for bits of the UUID, counted from its end. The bits are 0
+            in everything that is decided and shown, regions included. If they are side by side they are the battery in per
+            cent; fewer than seven bits are a share of their largest number. Without `uuid` it holds for all beacons that no
+            other mask means. With `uuid` alone, the byte behind the iBeacon of these tags is their battery, of which
+            `ibeacon-gateway` warns when it is low.
             """,
             read: { $1.batteryMasks = $0.batteryMasks() }, shown: { $0.batteryMasks.json }),
         setting(
@@ -84,12 +86,15 @@ extension MemberReader {
             let name = value.array == nil ? "battery" : "battery[\(position)]"
             var inner = MemberReader(members, files: files, path: "\(path)\(name).")
             let uuid = inner.read("uuid", "a UUID") { $0.string.flatMap { BeaconUUID($0) } }
-            let mask = BatteryMask(uuid: uuid, major: inner.mask("majorMask"), minor: inner.mask("minorMask"))
-            inner.refuseUnknown(known: ["uuid", "majorMask", "minorMask"])
+            let mask = BatteryMask(
+                uuid: uuid, major: inner.mask("majorMask"), minor: inner.mask("minorMask"), uuidBits: inner.uuidMask())
+            inner.refuseUnknown(known: ["uuid", "uuidMask", "majorMask", "minorMask"])
             add(inner.problems)
             guard inner.problems.isEmpty else { continue }
-            if mask.major == 0, mask.minor == 0 {
+            if mask.isEmpty, uuid == nil {
                 complain(name, "it names no bits; write majorMask or minorMask, such as minorMask: '0x00FF'")
+            } else if uuid == nil, mask.uuidBits != BeaconUUID(high: 0, low: 0) {
+                complain("\(name).uuidMask", "it needs uuid, with any battery: the other bits say which tags are meant")
             } else if masks.contains(where: { $0.uuid == uuid }) {
                 complain(name, uuid.map { "\($0) has a mask already" } ?? "a mask for all beacons is there already")
             } else {
@@ -107,6 +112,18 @@ extension MemberReader {
             }
             return value.asInteger.flatMap { UInt16(exactly: $0) }
         } ?? 0
+    }
+
+    /// Bits of a UUID, as hexadecimal text from its end, or as a whole UUID; none if the member is missing.
+    private mutating func uuidMask() -> BeaconUUID {
+        read("uuidMask", "'0xFF' for the last byte, with up to 32 digits, or a whole UUID") { value in
+            guard let text = value.string, text.lowercased().hasPrefix("0x") else {
+                return value.string.flatMap { BeaconUUID($0) }
+            }
+            let digits = text.dropFirst(2)
+            guard 1...32 ~= digits.utf8.count else { return nil }
+            return BeaconUUID(String(repeating: "0", count: 32 - digits.utf8.count) + digits)
+        } ?? BeaconUUID(high: 0, low: 0)
     }
 
     fileprivate mutating func adapters() -> [AdapterName]? {
@@ -129,6 +146,7 @@ extension BatteryMasks {
             all.map { mask in
                 var members: [String: JSONValue] = [:]
                 if let uuid = mask.uuid { members["uuid"] = .string("\(uuid)") }
+                if mask.uuidBits != BeaconUUID(high: 0, low: 0) { members["uuidMask"] = .string("\(mask.uuidBits)") }
                 for (name, bits) in [("majorMask", mask.major), ("minorMask", mask.minor)] where bits != 0 {
                     members[name] = .string("0x\(hexadecimal(UInt8(bits >> 8)))\(hexadecimal(UInt8(bits & 0xff)))")
                 }

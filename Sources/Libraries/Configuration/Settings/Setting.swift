@@ -74,6 +74,15 @@ struct Setting: Sendable {
     /// Every name that is accepted at the top level, whether it is in the default file or only a phone's.
     static let names = all.map(\.name) + alsoRead
 
+    /// The members with the names of today. Some exports call `tid` `trackerId`.
+    static func currentNames(_ members: [String: JSONValue]) -> [String: JSONValue] {
+        guard let trackerID = members["trackerId"] else { return members }
+        var renamed = members
+        renamed["trackerId"] = nil
+        if renamed["tid"] == nil { renamed["tid"] = trackerID }
+        return renamed
+    }
+
     /// Settings that are read but not in the default file, because they come from phones.
     private static let alsoRead = [
         "_type", "auth", "usePassword", "ws", "allowinvalidcerts", "allowUntrustedCertificates", "clientpkcs",

@@ -1,0 +1,227 @@
+import Base
+import Configuration
+import GatewayApp
+import Glibc
+import OwnTracks
+import Regions
+import RoomsApp
+import Shell
+import SiteCore
+import SiteProtocol
+import Storage
+import System
+
+extension RegionsCommand {
+    /// The owner of the regions, and where they are stored.
+    struct Context {
+        /// A tracker, or the tags of the rooms service.
+        struct Owner {
+            /// The word after `--tracker`.
+            let name: String
+            let topic: String
+        }
+
+        let directory: String
+        let base: NumberBase
+        /// Whose regions the command means: of the tracker that was named, else of all. The first is changed.
+        let owners: [Owner]
+        /// The command's name, and the number of operands that are part of the name.
+        let command: String
+        let leadingWords: Int
+        /// The tracker that holds the history of the region with this id; nil if regions share a history.
+        private(set) var historyTopic: ((String) -> String)?
+        /// nil for regions of a tracker.
+        private(set) var tagRemarks: TagRemarks?
+
+        init(_ arguments: Arguments) throws(Failure) {
+            let settings = try Settings.loadInForce(arguments)
+            directory = settings.stateDirectory
+            base = settings.configuration.numberBase
+            let named = try arguments.value("tracker").map { name throws(Failure) in try settings.tracker(name) }
+            let trackers = settings.configuration.trackers
+            owners = (named.map { [trackers[$0]] } ?? trackers).map { tracker in
+                let isUnique = trackers.count { $0.trackerID.hasSameBytes(as: tracker.trackerID) } == 1
+                return Owner(name: isUnique ? tracker.trackerID : tracker.deviceID, topic: tracker.topics.base)
+            }
+            (command, leadingWords) = ("regions", 0)
+        }
+
+        private init(_ settings: Settings, topic: String, command: String) {
+            directory = settings.stateDirectory
+            base = settings.configuration.numberBase
+            (owners, self.command, leadingWords) = ([Owner(name: "", topic: topic)], command, 1)
+        }
+
+        /// The tags of the rooms service.
+        static func tags(_ arguments: Arguments) throws(Failure) -> Context {
+            let settings = try Settings.load(arguments, stateDirectory: RoomServiceProcess.defaultStateDirectory)
+            let identity = try RoomServiceIdentity(settings.configuration)
+            var context = Context(settings, topic: identity.topics.base, command: "rooms tags")
+            context.historyTopic = identity.addresses.topic(ofTag:)
+            context.tagRemarks = try TagRemarks(settings.configuration)
+            return context
+        }
+
+        /// The topic of the owner whose regions are changed.
+        var topic: String { owners[0].topic }
+
+        /// Says what may not be expected of the tags that changes make.
+        func remark(on changes: [RegionChange]) {
+            guard let tagRemarks else { return }
+            for case .set(let region, _) in changes {
+                for remark in tagRemarks.remarks(on: region) {
+                    Terminal.printError("warning: '\(region.displayName)': \(remark)")
+                }
+            }
+        }
+
+        func regions() throws -> [Region] { try stored(topic).regions }
+
+        func regions(of owner: Owner) throws -> [Region] { try stored(owner.topic).regions }
+
+        func stored(_ topic: String) throws -> RegionSet {
+            try StoreReader.read(directory) { try $0.regions()[topic] ?? RegionSet() } ?? RegionSet()
+        }
+
+        /// The region with this key. A tag can also be named by its id, which its topics contain.
+        func find(_ rid: String, in regions: [Region]) -> Region? {
+            if let region = regions.first(where: { $0.rid.hasSameBytes(as: rid) }) { return region }
+            return historyTopic == nil ? nil : regions.first { TagIdentity($0)?.id == rid }
+        }
+
+        /// The tag that `add` changes; nil if it adds one. Regions have no ids, and may share a beacon.
+        ///
+        /// - Parameter given: The id of the tag; nil: the id is made from its name.
+        func existingTag(_ new: RegionDescription, id given: String?, in regions: [Region]) throws(Failure) -> Region? {
+            guard historyTopic != nil else { return nil }
+            let id = given ?? RoomName.id(of: new.name)
+            let tag = find(id, in: regions)
+            if given == nil, let tag, RoomName.id(of: tag.displayName) != id {
+                let text = "'\(id)' is the id of the tag '\(tag.displayName)' already"
+                throw Failure(.badData, "\(text); give the new tag another one with --rid")
+            }
+            if let other = regions.first(where: {
+                tag?.rid.hasSameBytes(as: $0.rid) != true && $0.description.pattern == new.pattern
+            }) {
+                throw Failure(.badData, "this beacon is the tag '\(other.displayName)' already")
+            }
+            return tag
+        }
+
+        /// Takes the changes out of a list that would make a second tag of a beacon. The list may exchange the beacons of
+        /// tags.
+        ///
+        /// - Returns: Why, for each of them.
+        func refuseBeaconsOfTags(in changes: inout [RegionChange]) throws -> [String] {
+            guard historyTopic != nil else { return [] }
+            let before = try stored(topic)
+            var reasons: [String] = []
+            // Without a refused change its tag keeps its beacon, which another change may give away.
+            while case let refused = Self.secondTags(by: changes, in: before), !refused.isEmpty {
+                reasons += refused.sorted { $0.key < $1.key }.map(\.value)
+                changes = changes.indices.filter { refused[$0] == nil }.map { changes[$0] }
+            }
+            return reasons
+        }
+
+        /// What is wrong with changes that make a second tag of a beacon, by their positions.
+        private static func secondTags(by changes: [RegionChange], in before: RegionSet) -> [Int: String] {
+            var after = before
+            after.apply(changes)
+            func keepsBeacon(_ tag: Region) -> Bool {
+                before[rid: tag.rid]?.description.pattern == tag.description.pattern
+            }
+            var holders: [BeaconPattern: Region] = [:]
+            for tag in after.regions.filter(keepsBeacon) + after.regions {
+                guard let pattern = tag.description.pattern, holders[pattern] == nil else { continue }
+                holders[pattern] = tag
+            }
+            var reasons: [Int: String] = [:]
+            for (position, change) in changes.enumerated() {
+                guard case .set(let region, _) = change, let pattern = region.description.pattern,
+                    let holder = holders[pattern],
+                    // Without this `rid` the change means the tag with its time stamp.
+                    let tag = after[rid: region.rid]
+                        ?? after.regions.first(where: { $0.timestamp == region.timestamp }),
+                    tag.description.pattern == pattern, !keepsBeacon(tag),
+                    TagIdentity(tag)?.id != TagIdentity(holder)?.id
+                else { continue }
+                reasons[position] =
+                    "waypoint '\(region.displayName)': the beacon \(pattern) is the tag '\(holder.displayName)' already"
+            }
+            return reasons
+        }
+
+        func hasHistory(of tracker: String) throws -> Bool {
+            var isThere = false
+            _ = try StoreReader.read(directory) { reader in
+                try reader.forEachTransition(HistoryFilter(tracker: tracker, limit: 1)) { _ in
+                    isThere = true
+                    return false
+                }
+            }
+            return isThere
+        }
+
+        /// The region with this RID, else the only one with this name.
+        ///
+        /// - Returns: nil if there is none. The owners are asked in their order.
+        func lookUp(_ word: String) throws -> (region: Region, topic: String)? {
+            let all = try owners.map { ($0, try regions(of: $0)) }
+            for (owner, regions) in all {
+                guard let region = find(word, in: regions) else { continue }
+                return (region, topic: told(owner, of: region))
+            }
+            for (owner, regions) in all {
+                let named = regions.filter { $0.description.name == word || $0.displayName == word }
+                guard let region = named.first else { continue }
+                guard named.count == 1 else {
+                    let rids = named.map(\.rid).joined(separator: ", ")
+                    throw Failure(.badData, "\(named.count) regions are called '\(word)'; name one by its RID: \(rids)")
+                }
+                return (region, topic: told(owner, of: region))
+            }
+            return nil
+        }
+
+        /// The owner's topic. Says whose region it is, if that is not the first owner.
+        private func told(_ owner: Owner, of region: Region) -> String {
+            if !owner.topic.hasSameBytes(as: topic) {
+                Terminal.printError("'\(region.displayName)' is a region of the tracker \(owner.name)")
+            }
+            return owner.topic
+        }
+
+        /// As `lookUp`.
+        ///
+        /// - Throws: `Failure` if there is none.
+        func region(_ word: String) throws -> (region: Region, topic: String) {
+            if let found = try lookUp(word) { return found }
+            let known = try owners.flatMap { try regions(of: $0) }
+            throw Failure(
+                .badData,
+                "there is no region '\(word)'\(hint(for: word, among: known.map(\.rid) + known.map(\.displayName)))")
+        }
+
+        func edit(_ changes: [RegionChange], of topic: String, erasingHistoryOf erased: String? = nil) throws {
+            try StoreEditor.edit(directory, of: topic, changes, erasingHistoryOf: erased)
+            tellWhoServes(topic)
+        }
+
+        /// As the other `edit`, for changes that depend on the regions.
+        func edit(deciding decide: (RegionSet) -> [RegionChange]) throws {
+            try StoreEditor.edit(directory, of: topic, deciding: decide)
+            tellWhoServes(topic)
+        }
+
+        private func tellWhoServes(_ topic: String) {
+            guard let reader = try? StoreReader(directory: directory),
+                let served = ServedTopics.stored(in: reader),
+                !served.contains(where: { $0.hasSameBytes(as: topic) })
+            else { return }
+            Terminal.printError(
+                "the service was last started for \(served.joined(separator: ", ")); this waits until it is started "
+                    + "or reloaded with the settings of \(topic): sudo systemctl reload-or-restart ibeacon-gateway")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// Base64 (RFC 4648, sections 4 and 5).
+package enum Base64 {
+    /// The bytes of a text in either alphabet. Blanks and line breaks are skipped; the padding may be missing.
+    ///
+    /// - Returns: nil for anything else, and for an empty text.
+    package static func bytes(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var bits: UInt32 = 0
+        var (digits, padding) = (0, 0)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): continue
+            case UInt8(ascii: "="):
+                padding += 1
+                continue
+            default: break
+            }
+            guard padding == 0, let value = value(of: byte) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            digits += 1
+            if digits % 4 == 0 { bytes += [UInt8(bits >> 16 & 0xff), UInt8(bits >> 8 & 0xff), UInt8(bits & 0xff)] }
+        }
+        guard digits > 0, padding == 0 || (digits + padding) % 4 == 0 && padding < 3 else { return nil }
+        switch digits % 4 {
+        case 0: return bytes
+        case 2: return bits & 15 == 0 ? bytes + [UInt8(bits >> 4 & 0xff)] : nil
+        case 3: return bits & 3 == 0 ? bytes + [UInt8(bits >> 10 & 0xff), UInt8(bits >> 2 & 0xff)] : nil
+        default: return nil
+        }
+    }
+
+    private static func value(of byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+}
