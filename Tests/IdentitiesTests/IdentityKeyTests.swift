@@ -1,5 +1,6 @@
 import AddressKeys
 import Beacon
+import TestSupport
 import Testing
 
 @testable import Identities
@@ -44,7 +45,14 @@ struct IdentityKeyTests {
             "ec0234a357c8ad05341010a60a397d9b", "EC0234A357C8AD05341010A60A397D9B",
             "ec:02:34:a3:57:c8:ad:05:34:10:10:a6:0a:39:7d:9b", "ec0234a3-57c8-ad05-3410-10a60a397d9b",
             "irk:ec0234a357c8ad05341010a60a397d9b", " 7AI0o1fIrQU0EBCmCjl9mw== ", "7AI0o1fIrQU0EBCmCjl9mw",
-            "irk:7AI0o1fIrQU0EBCmCjl9mw==",
+            "irk:7AI0o1fIrQU0EBCmCjl9mw==", "ec 02 34 a3 57 c8 ad 05 34 10 10 a6 0a 39 7d 9b",
+            "EC,02,34,A3,57,C8,AD,05,34,10,10,A6,0A,39,7D,9B", "hex:ec,02,34,a3,57,c8,ad,05,34,10,10,a6,0a,39,7d,9b",
+            "hex:ec,02,34,a3,57,c8,ad,05,34,10,10,a6,\\\r\n  0a,39,7d,9b", "0xEC0234A357C8AD05341010A60A397D9B",
+            "0xec, 0x02, 0x34, 0xa3, 0x57, 0xc8, 0xad, 0x05, 0x34, 0x10, 0x10, 0xa6, 0x0a, 0x39, 0x7d, 0x9b",
+            "Key=EC0234A357C8AD05341010A60A397D9B\n", "IRK=ec0234a357c8ad05341010a60a397d9b",
+            "\"ec0234a357c8ad05341010a60a397d9b\"",
+            "<data>7AI0o1fIrQU0EBCmCjl9mw==</data>", "<data>\n\t7AI0o1fIrQU0EBCmCjl9mw==\n</data>",
+            "<ec0234a3 57c8ad05 341010a6 0a397d9b>", "Key=\"7AI0o1fIrQU0EBCmCjl9mw\";",
         ])
     func forms(_ text: String) throws {
         let key = try #require(IdentityKey(text))
@@ -60,6 +68,39 @@ struct IdentityKeyTests {
             "AAAAAAAAAAAAAAAAAAAAAA==", "ключ",
         ])
     func faults(_ text: String) { #expect(IdentityKey(text) == nil) }
+
+    @Test(
+        "what is no key is told by what it has, and nothing of it is shown",
+        arguments: [
+            ("", "it is empty"), (" irk: ", "it is empty"), ("ec0234a3", "it has 8 hexadecimal digits"),
+            ("ec 02 34 a3 57 c8 ad 05 34 10 10 a6 0a 39 7d 9b 00", "it has 34 hexadecimal digits"),
+            ("gc0234a357c8ad05341010a60a397d9b", "it has 32 characters, and some of them are no hexadecimal digits"),
+            ("hex:00,00,00,00,00,00,00,00,00,00,00,00,00,00,00,00", "it is all zeros"),
+            (String(repeating: "a", count: 257), "it is longer than 256 characters"),
+        ])
+    func words(_ text: String, _ fault: String) {
+        let error = #expect(throws: PhoneKeysError.self) { try PhoneKeysError.key(text) }
+        let told = error?.description ?? ""
+        #expect(told.hasPrefix("this is no key: \(fault)"), "\(told)")
+        #expect(told.hasSuffix("; a key has 32 hexadecimal digits, or 24 characters of base64"))
+        #expect(!told.contains("c0234"), "\(told)")
+    }
+
+    @Test("any bytes are a key or a fault, and a key reads the same from its digits")
+    func random() {
+        var generator = SplitMix64(seed: 55)
+        let parts = [
+            "irk:", "hex:", "0x", "<data>", "</data>", "5a", "01", ",", " ", "==", "\\", "\n", "\"",
+            "7AI0o1fIrQU0EBCmCjl9mw",
+        ]
+        for _ in 0..<2_000 {
+            let text = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
+                parts.randomElement(using: &generator) ?? ""
+            }.joined()
+            guard case .key(let key) = KeyText.read(text.utf8) else { continue }
+            #expect(IdentityKey(key.digits) == key)
+        }
+    }
 
     @Test("no text that is made of a key contains it")
     func secret() throws {

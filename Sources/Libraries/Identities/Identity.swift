@@ -55,7 +55,6 @@ package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     case invalidUUID(String)
     /// A key is a secret, and the description came in a way that others can read.
     case key
-    case invalidKey
 
     package var description: String {
         switch self {
@@ -70,7 +69,6 @@ package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
             "a key does not belong into a description that others can read; store it with "
                 + "'ibeacon-gateway phones add NAME --key FILE' and use the UUID that this prints, or give it in a file "
                 + "that is imported, in the configuration, or in an encrypted command"
-        case .invalidKey: "\(PhoneKeysError.invalidKey)"
         }
     }
 }

@@ -76,7 +76,7 @@ package struct PhoneKeys: Hashable, Sendable {
             } else if let time = Int64(word), Self.times.contains(time) {
                 changed = time
             } else {
-                throw .invalidKey
+                throw .invalidKey(has: "behind it stands what is neither 'msb' nor a time")
             }
         }
         if words[0] == "removed", changed > 0 {
@@ -85,7 +85,7 @@ package struct PhoneKeys: Hashable, Sendable {
             guard !phones.contains(where: { $0.name.hasSameBytes(as: name) && $0.changed == 0 }) else { return }
             return merge(Removal(name: name, changed: changed))
         }
-        guard let key = IdentityKey(words[0]) else { throw .invalidKey }
+        let key = try PhoneKeysError.key(words[0])
         try set(PhoneKey(key, isOrdered: isOrdered), of: name)
         for index in phones.indices where phones[index].name.hasSameBytes(as: name) { phones[index].changed = changed }
     }
@@ -290,7 +290,8 @@ extension PhoneKeys.Removal {
 
 /// Why a phone cannot be kept.
 package enum PhoneKeysError: Error, Hashable, Sendable, CustomStringConvertible {
-    case invalidKey
+    /// What the text has instead of a key.
+    case invalidKey(has: String)
     case invalidName
     case sameKey(as: String)
     case tooMany
@@ -300,13 +301,26 @@ package enum PhoneKeysError: Error, Hashable, Sendable, CustomStringConvertible 
 
     package var description: String {
         switch self {
-        case .invalidKey: "this is no key; it has 32 hexadecimal digits, or 24 characters of base64"
+        case .invalidKey(let fault):
+            "this is no key: \(fault); a key has 32 hexadecimal digits, or 24 characters of base64"
         case .invalidName: "a name has 1 to \(PhoneKeys.longestName) bytes, no ':', and no blank at either end"
         case .sameKey(let name): "'\(name)' has this key"
         case .tooMany: "there are \(IdentityResolver.mostKeys) phones; no more are possible"
         case .tooLong(let bytes): "it has \(bytes) bytes; a list of phones has at most \(PhoneKeys.mostBytes)"
         case .tooManyLines: "it has more than \(PhoneKeys.mostLines) phones and removals"
         case .inLine(let line, let reason): "line \(line): \(reason)"
+        }
+    }
+}
+
+extension PhoneKeysError {
+    /// The key in a text.
+    ///
+    /// - Throws: What the text has instead.
+    package static func key(_ text: some StringProtocol) throws(PhoneKeysError) -> IdentityKey {
+        switch KeyText.read(text.utf8) {
+        case .key(let key): return key
+        case .fault(let fault): throw .invalidKey(has: fault)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Base
 import Configuration
+import Enrolment
 import GatewayApp
 import Glibc
 import Identities
@@ -120,11 +121,14 @@ enum PhonesCommand {
     }
 
     private static func key(in file: String) throws(Failure) -> IdentityKey {
-        let line = try FileAccess.readNamed(file).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        guard let key = IdentityKey(String(decoding: line, as: UTF8.self)) else {
-            throw Failure(.badData, "\(file): \(PhoneKeysError.invalidKey)")
+        let bytes = try FileAccess.readNamed(file)
+        if let key = BondFile.identityKey(in: bytes) { return key }
+        // A property list and a registry file have a key on several lines; of other files the first line is the key.
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        if case .key(let key) = KeyText.read(bytes) { return key }
+        return try mapError({ Failure(.badData, "\(file): \($0)") }) { () throws(PhoneKeysError) in
+            try PhoneKeysError.key(String(decoding: line, as: UTF8.self))
         }
-        return key
     }
 
     private static func set(_ key: PhoneKey, of name: String, in keys: inout PhoneKeys) throws(Failure) {

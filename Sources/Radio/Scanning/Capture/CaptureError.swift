@@ -12,6 +12,8 @@ package struct CaptureError: Error, Hashable, Sendable {
         case isNoFile
         /// It does not begin with `btsnoop`.
         case notBtsnoop
+        /// It is a file of another kind.
+        case foreign(ForeignCapture)
         case unsupportedVersion(UInt32)
         case unsupportedDatalink(UInt32)
         /// It ends inside the file's header.
@@ -37,7 +39,8 @@ package struct CaptureError: Error, Hashable, Sendable {
     /// Whether the whole file is unusable, in contrast to one whose beginning could be used.
     package var isTotal: Bool {
         switch reason {
-        case .cannotOpen, .cannotWrite, .isDirectory, .isNoFile, .notBtsnoop, .unsupportedVersion, .unsupportedDatalink,
+        case .cannotOpen, .cannotWrite, .isDirectory, .isNoFile, .notBtsnoop, .foreign, .unsupportedVersion,
+            .unsupportedDatalink,
             .truncatedHeader:
             true
         case .cannotRead, .truncatedRecord, .impossibleLength, .contradictoryLength, .impossibleTime: false
@@ -61,6 +64,7 @@ extension CaptureError: CustomStringConvertible {
         case .isDirectory: "is a directory, not a capture"
         case .isNoFile: "is a pipe or a device, for which the loop cannot wait; use a file"
         case .notBtsnoop: "is not a btsnoop capture (it does not begin with the word 'btsnoop')"
+        case .foreign(let kind): kind.text(for: file)
         case .unsupportedVersion(let version): "is btsnoop version \(version); only version 1 can be read"
         case .unsupportedDatalink(let number):
             "has datalink \(number); only 1001 (HCI), 1002 (H4) and 2001 (Linux monitor) can be read"

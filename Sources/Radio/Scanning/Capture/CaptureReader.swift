@@ -172,7 +172,7 @@ package struct CaptureReader: ~Copyable {
         _ bytes: Span<UInt8>, file: String
     ) throws(CaptureError) -> BtsnoopFormat.Datalink {
         for index in 0..<min(8, bytes.count) where bytes[index] != BtsnoopFormat.magic[index] {
-            throw CaptureError(file: file, reason: .notBtsnoop)
+            throw CaptureError(file: file, reason: ForeignCapture(bytes).map { .foreign($0) } ?? .notBtsnoop)
         }
         guard bytes.count >= BtsnoopFormat.headerLength else {
             throw CaptureError(file: file, reason: bytes.count == 0 ? .notBtsnoop : .truncatedHeader)
