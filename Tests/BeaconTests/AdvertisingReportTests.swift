@@ -89,6 +89,49 @@ struct AdvertisingReportTests {
         #expect(parse(events).minors == [1, 3, 5])
     }
 
+    /// Event types: 0x20 more data comes, 0x00 the last data, 0x40 the rest is lost, 0x10 a legacy packet, which is whole.
+    @Test func `Only data of the same advertising set continues, and no legacy packet does`() {
+        func event(_ minor: UInt16, _ type: UInt16, set: UInt8 = 1, address: [UInt8] = Packets.address) -> [UInt8] {
+            Packets.extended(
+                Packets.extendedReport(Packets.beacon(minor: minor), type: type, address: address, set: set))
+        }
+        let rows: [(String, [[UInt8]], [UInt16])] = [
+            (
+                "a legacy packet between the fragments", [event(1, 0x20), event(2, 0x13, set: 0xff), event(3, 0x00)],
+                [1, 2]
+            ),
+            (
+                "a legacy packet with the same number", [event(1, 0x20), event(2, 0x1b), event(3, 0x20), event(4, 0)],
+                [1, 2]
+            ),
+            ("another set of the address", [event(1, 0x20), event(2, 0x00, set: 2), event(3, 0x00)], [1, 2]),
+            (
+                "fragments of two sets in turns",
+                [event(1, 0x20), event(2, 0x20, set: 2), event(3, 0), event(4, 0, set: 2)], [1, 2]
+            ),
+            (
+                "of two addresses in turns",
+                [event(1, 0x20), event(2, 0x20, address: Self.other), event(3, 0), event(4, 0, address: Self.other)],
+                [1, 2]
+            ),
+            ("the rest of the data is lost", [event(1, 0x20), event(2, 0x40), event(3, 0x00)], [1, 3]),
+            ("after the last fragment the next is whole", [event(1, 0x20), event(2, 0x00), event(3, 0x00)], [1, 3]),
+        ]
+        for (why, events, minors) in rows { #expect(parse(events).minors == minors, "\(why)") }
+        let many = (0..<40).flatMap { [event(1, 0x20), event(100 + $0, 0x13, set: 0xff), event(3, 0x00)] }
+        #expect(parse(many).minors.count == 80)
+    }
+
+    @Test func `Fragments of more sets than are remembered end no stream`() {
+        let begins = (0..<9).map { set in
+            Packets.extended(Packets.extendedReport(Packets.beacon(minor: 1), type: 0x20, set: UInt8(set)))
+        }
+        let ends = (0..<9).map { set in
+            Packets.extended(Packets.extendedReport(Packets.beacon(minor: 2), type: 0x00, set: UInt8(set)))
+        }
+        #expect(parse(begins + ends + begins.prefix(4) + ends.prefix(4)).minors.count { $0 == 1 } == 13)
+    }
+
     @Test(
         "RSSI is what the controller says, unless it says nothing",
         arguments: [

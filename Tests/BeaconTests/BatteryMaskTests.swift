@@ -45,6 +45,34 @@ struct BatteryMaskTests {
         #expect(mask.cleared(beacon) == Self.beacon(this.cleared.major, this.cleared.minor))
     }
 
+    @Test(
+        arguments: [
+            (0x64, 100, 0x00), (0x01, 1, 0x00), (0x65, nil, 0x00),
+        ] as [(UInt64, UInt8?, UInt64)])
+    func `The last byte of the UUID may be the battery`(byte: UInt64, level: UInt8?, cleared: UInt64) {
+        let uuid = BeaconUUID(high: 1, low: 0x7700 | byte)
+        let mask = BatteryMask(
+            uuid: BeaconUUID(high: 1, low: 0x7733), major: 0, minor: 0, uuidBits: BeaconUUID(high: 0, low: 0xff))
+        let beacon = BeaconID(uuid: uuid, major: 5, minor: 6)
+        #expect(mask.level(of: beacon) == level)
+        #expect(mask.cleared(beacon) == BeaconID(uuid: BeaconUUID(high: 1, low: 0x7700 | cleared), major: 5, minor: 6))
+        #expect(BatteryMasks([mask])[uuid] == mask)
+        #expect(BatteryMasks([mask])[BeaconUUID(high: 1, low: 0x7800 | byte)] == nil)
+    }
+
+    @Test func `Bits of the UUID may lie anywhere in it, and are a number only alone`() {
+        let high = BatteryMask(uuid: Packets.uuid, major: 0, minor: 0, uuidBits: BeaconUUID(high: 0x7f00, low: 0))
+        #expect(high.level(of: BeaconID(uuid: BeaconUUID(high: 0x3200, low: 0), major: 0, minor: 0)) == 50)
+        let across = BatteryMask(
+            uuid: Packets.uuid, major: 0, minor: 0, uuidBits: BeaconUUID(high: 0xf, low: 0xf << 60))
+        #expect(across.level(of: BeaconID(uuid: BeaconUUID(high: 0x6, low: 0x4 << 60), major: 0, minor: 0)) == 100)
+        let apart = BatteryMask(uuid: Packets.uuid, major: 0, minor: 0, uuidBits: BeaconUUID(high: 1, low: 1))
+        #expect(!apart.isContiguous)
+        let both = BatteryMask(uuid: Packets.uuid, major: 0xff00, minor: 0, uuidBits: BeaconUUID(high: 0, low: 0xff))
+        #expect(!both.isContiguous && !both.isEmpty)
+        #expect(BatteryMask(uuid: Packets.uuid, major: 0, minor: 0).isEmpty)
+    }
+
     @Test("the mask of a UUID counts before the mask of all beacons")
     func choice() {
         let own = BatteryMask(uuid: Packets.uuid, major: 0, minor: 0xff)

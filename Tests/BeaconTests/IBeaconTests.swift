@@ -27,7 +27,8 @@ struct IBeaconTests {
             Case("the first of two", Packets.beacon(minor: 1) + Packets.beacon(minor: 2), minor: 1),
             Case("behind an early end", [0x00] + Packets.beacon()),
             Case("a whole frame before a structure that runs out", Packets.beacon() + [0x09, 0x08], minor: 7),
-            Case("one byte too long", [0x1b, 0xff] + Packets.frame() + [0], .inexactBeacon),
+            Case("one byte more, the battery of some tags", [0x1b, 0xff] + Packets.frame() + [0], minor: 7),
+            Case("two bytes too long", [0x1c, 0xff] + Packets.frame() + [0, 0], .inexactBeacon),
             Case("one byte too short", [0x19, 0xff] + Packets.frame().dropLast(), .inexactBeacon),
             Case(
                 "inexact, then exact", [0x05, 0xff, 0x4c, 0x00, 0x02, 0x15] + Packets.beacon(), minor: 7, .inexactBeacon
@@ -63,7 +64,8 @@ struct IBeaconTests {
     func manufacturerData() {
         let frame = Packets.frame()
         #expect(IBeacon(manufacturerSpecificData: frame.span) != nil)
-        #expect(IBeacon(manufacturerSpecificData: (frame + [0]).span) == nil)
+        #expect(IBeacon(manufacturerSpecificData: (frame + [0]).span) != nil)
+        #expect(IBeacon(manufacturerSpecificData: (frame + [0, 0]).span) == nil)
         #expect(IBeacon(manufacturerSpecificData: frame.span.extracting(droppingLast: 1)) == nil)
     }
 

@@ -26,10 +26,10 @@ enum Packets {
 
     /// An extended report. Bit 5 of the event type says that more data comes.
     static func extendedReport(
-        _ data: [UInt8], rssi: Int8 = -60, type: UInt16 = 0x10, address: [UInt8] = address
+        _ data: [UInt8], rssi: Int8 = -60, type: UInt16 = 0x10, address: [UInt8] = address, set: UInt8 = 0xff
     ) -> [UInt8] {
         packet(
-            [UInt8(type & 255), UInt8(type >> 8), 0x01], address, [1, 0, 0xff, 0x7f, UInt8(bitPattern: rssi)],
+            [UInt8(type & 255), UInt8(type >> 8), 0x01], address, [1, 0, set, 0x7f, UInt8(bitPattern: rssi)],
             [0, 0, 0, 0, 0, 0, 0, 0, 0], [UInt8(data.count)], data)
     }
 

@@ -61,6 +61,45 @@ struct TelemetryTests {
             Vector(
                 "reelyactive/advlib-ble-services, test/unit/minew.test.js", "10 16 e1ff a10801aabbccddeeff504c5553",
                 .minew, level: 1),
+            Vector(
+                "the same, temperature and humidity", "10 16 e1ff a1016315803200aabbccddeeff", .minew, level: 99,
+                temperature: 21.5),
+            Vector("the same, acceleration", "12 16 e1ff a10364ff8000000080aabbccddeeff", .minew, level: 100),
+            Vector(
+                "custom-components/ble_monitor, issue 1085", "10 16 e1ff a1045b070d1770da36d36beda3", .minew, level: 91),
+            Vector(
+                "theengs/decoder, test_ble.cpp, BC08", "10 16 aafe 21010b0c1318000021fffdfc12", .eddystone,
+                millivolts: 3091, temperature: 24),
+            Vector(
+                "the same, BC021, below zero", "10 16 aafe 21010b0c7affc0006dffe10416", .eddystone, millivolts: 3194,
+                temperature: -0.25),
+            Vector(
+                "the same, KKM K6P, with humidity", "0c 16 aafe 2101070e5b16521f9b", .eddystone, millivolts: 3675,
+                temperature: 22.3203125),
+            Vector(
+                "the same, KKM K9, all values", "12 16 aafe 21010f0e58f4362bd8000ffff103f7", .eddystone,
+                millivolts: 3672,
+                temperature: -11.7890625),
+            Vector("the same, Feasycom BP108", "0e 16 f0ff 27021992aabbccddeeff64", .feasycom, level: 100),
+            Vector("the same, Feasycom BP103B", "0e 16 f0ff 29021992aabbccddeeff64", .feasycom, level: 100),
+            Vector("the same, MOKO", "10 16 01ff 64000000005085a000f0ffe003", .moko, level: 100),
+            Vector("the same, Battery Service", "04 16 0f18 21", .batteryService, level: 33),
+            Vector("the same, BTHome, a button", "0a 16 d2fc 40001d01643a01", .btHome, level: 100),
+            Vector(
+                "the same, BTHome, temperature", "0f 16 d2fc 4400ae01642e383afe45fa00", .btHome, level: 100,
+                temperature: 25),
+            Vector("reelyactive/advlib-ble-services, bthome.test.js", "06 16 d2fc 400161", .btHome, level: 97),
+            Vector(
+                "custom-components/ble_monitor, test_holyiot.py", "10 16 4252 4164c6b545f6f18e060601ed25", .holyiot,
+                level: 100, temperature: -19.37),
+            Vector("the same, humidity", "10 16 4252 4164c6b545f6f18e0606034c00", .holyiot, level: 100),
+            Vector(
+                "custom-components/ble_monitor, test_jaalee.py", "0e 16 25f5 644b1ecdb4f3d27420591a", .jaalee,
+                level: 100,
+                temperature: 34.383537),
+            Vector(
+                "the same, a byte more, the other service", "0f 16 1cf5 6465e6aa4cb0c801632e5535", .jaaleeSecond,
+                level: 100, temperature: 22.79964),
         ])
     func vector(_ this: Vector) throws {
         var malformed = MalformedCounters()
@@ -68,9 +107,20 @@ struct TelemetryTests {
         let telemetry = try #require(found)
         #expect(telemetry.format == this.format)
         #expect(telemetry.battery == this.battery)
-        #expect(telemetry.temperature == this.temperature)
+        #expect((telemetry.temperature == nil) == (this.temperature == nil))
+        #expect(abs((telemetry.temperature ?? 0) - (this.temperature ?? 0)) < 0.001)
         #expect(malformed.total == 0)
         #expect(IBeacon(advertisingData: this.data.span, malformed: &malformed) == nil)
+    }
+
+    @Test func `The bits that are asked for each report are those of the formats`() {
+        let bits = Telemetry.Format.allCases.reduce(UInt64(0)) { $0 | 1 << UInt64($1.rawValue & 63) }
+        #expect(Telemetry.lowBits == bits)
+        #expect(
+            Telemetry.Format.allCases.allSatisfy {
+                Telemetry.format(of: [UInt8($0.rawValue & 255), UInt8($0.rawValue >> 8), 0].span) == $0
+            })
+        #expect(Telemetry.format(of: [0xaa, 0xfd, 0].span) == nil)
     }
 
     @Test("an Eddystone-TLM frame has its counters big endian")
@@ -124,7 +174,32 @@ struct TelemetryTests {
             Case("Minew, without a name", 0xffe1, "a10864001302e4cdab", level: 100),
             Case("Minew, the address cut", 0xffe1, "a10864001302e4cd", malformed: true),
             Case("Minew, 200 %", 0xffe1, "a108c8001302e4cdab504c5553303031", malformed: true),
-            Case("Minew, another frame", 0xffe1, "a1016315803200aabbccddeeff"),
+            Case("Minew, another frame", 0xffe1, "a1024501aabbccddeeff"),
+            Case("Minew, temperature, the address cut", 0xffe1, "a1016315803200aabbccddee", malformed: true),
+            Case("Minew, acceleration, a byte more", 0xffe1, "a10364ff8000000080aabbccddeeff00", malformed: true),
+            Case("KKM, a byte short", 0xfeaa, "21010b0c1318000021fffdfc", malformed: true),
+            Case("KKM, without a voltage", 0xfeaa, "21010a18000021fffdfc12"),
+            Case("KKM, a value that is not described", 0xfeaa, "21011b0c1318000021fffdfc1200"),
+            Case("KKM, another version", 0xfeaa, "21020b0c1318000021fffdfc12"),
+            Case("Feasycom, plugged in", 0xfff0, "27021992aabbccddeeff65"),
+            Case("Feasycom, 102 %", 0xfff0, "27021992aabbccddeeff66", malformed: true),
+            Case("another device with Feasycom's service", 0xfff0, "5a021992aabbccddeeff64"),
+            Case("the same, of another length", 0xfff0, "27021992aabbccddeeff"),
+            Case("Holyiot, another kind", 0x5242, "4264c6b545f6f18e060601ed25"),
+            Case("Holyiot, a byte short", 0x5242, "4164c6b545f6f18e060601ed", malformed: true),
+            Case("Jaalee, a byte short", 0xf525, "644b1ecdb4f3d2742059", malformed: true),
+            Case("Jaalee, 101 %", 0xf525, "654b1ecdb4f3d27420591a", malformed: true),
+            Case("Battery Service, 101 %", 0x180f, "65", malformed: true),
+            Case("Battery Service, more than the level", 0x180f, "2100"),
+            Case("MOKO, another frame", 0xff01, "640000"),
+            Case("BTHome, encrypted", 0xfcd2, "41e445f3c9962b332211006c7c4519"),
+            Case("BTHome, version 1", 0xfcd2, "0201a1"),
+            Case("BTHome, no battery", 0xfcd2, "4002c40903bf13"),
+            Case("BTHome, a value cut", 0xfcd2, "40016102c4", malformed: true),
+            Case("BTHome, the battery before an unknown value", 0xfcd2, "400161ee000000", level: 97),
+            Case("BTHome, a text before the battery", 0xfcd2, "40530268690161", level: 97),
+            Case("BTHome, a text that is cut", 0xfcd2, "4001615309686921", malformed: true),
+            Case("BTHome, 101 %", 0xfcd2, "400165", malformed: true),
             Case("another service", 0xfd6f, "20000bb815000000004500000258"),
             Case("a service without data", 0xfeaa, ""),
         ])

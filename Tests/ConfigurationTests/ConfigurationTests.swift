@@ -303,7 +303,7 @@ private func read(_ text: String) throws -> Configuration {
         ("{mode: 3}", "url", "it is missing"), ("{mode: 'http'}", "mode", "0 (MQTT) or 3 (HTTP)"),
         ("{mode: 1}", "mode", "0 (MQTT) or 3 (HTTP)"), ("{mode: 3, url: 'ftp://h/p'}", "url", "http://host/path"),
         ("{mode: 3, url: []}", "url", "text in quotes"), ("{ws: true}", "ws", "WebSockets"),
-        ("{_type: 'waypoints'}", "_type", "'configuration'"), ("{keepalive: 4}", "keepalive", "from 5 to 65535"),
+        ("{_type: 'location'}", "_type", "'configuration'"), ("{keepalive: 4}", "keepalive", "from 5 to 65535"),
         ("{mqttProtocolLevel: 6}", "mqttProtocolLevel", "3 (MQTT 3.1)"), ("{pubQos: 3}", "pubQos", "from 0 to 2"),
         ("{monitoring: 3}", "monitoring", "-1 (quiet)"), ("{lat: 91, lon: 0}", "lat", "from -90 to 90, in degrees"),
         ("{lat: 5}", "lon", "required together with lat"), ("{acc: -1}", "acc", "in metres"),

@@ -26,8 +26,11 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if let address = unsafe DeviceAddress(littleEndian: input.span, at: 0, isRandom: count % 2 == 0) {
         unsafe now = now.advanced(by: .seconds(count))
         let report = AdvertisingReport(address: address, rssi: nil)
-        _ = unsafe resolver.sender(of: report, data: input.span, by: Receiver(index: 0), at: now)
-        _ = unsafe resolver.frame(in: input.span, of: report, by: Receiver(index: 0))
+        let sender = unsafe resolver.sender(of: report, data: input.span, by: Receiver(index: 0), at: now)
+        let frame = unsafe resolver.frame(in: input.span, of: report, by: Receiver(index: 0))
+        unsafe resolver.telemetry(
+            in: input.span, of: report, by: Receiver(index: 0), sender: sender, frame: frame, at: now
+        ) { require($0.battery.percent <= 100, "a battery above 100 %") }
     }
     let text = unsafe String(decoding: input, as: UTF8.self)
     if let identity = Identity(text) { require(Identity(identity.text) == identity, "reads differently: \(text)") }

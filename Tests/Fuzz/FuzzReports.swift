@@ -28,7 +28,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     _ = unsafe IBeacon(manufacturerSpecificData: input.span)
     if let telemetry = unsafe Telemetry(advertisingData: input.span, malformed: &malformed) {
         require(telemetry.battery.percent <= 100, "a battery above 100 %")
-        if let temperature = telemetry.temperature { require(abs(temperature) <= 128, "a temperature of no tag") }
+        if let temperature = telemetry.temperature { require(abs(temperature) <= 3_277, "a temperature of no format") }
     }
     // Twice, because telemetry is joined to an iBeacon that is heard before and after it.
     for _ in 0..<2 {

@@ -125,8 +125,12 @@ struct GatewayHarness {
             switch effect {
             case .presence(.whole(let whole)): (storedWhole, storedChanges) = (whole, [])
             case .presence(.change(let change)): storedChanges.append(change)
-            case .value(let key, let bytes): storedValues[key] = bytes
-            case .forget(let key): storedValues[key] = nil
+            case .value(let key, let bytes):
+                storedValues[key] = bytes
+                continue
+            case .forget(let key):
+                storedValues[key] = nil
+                continue
             default: continue
             }
             presenceWhenStored = gateway.keptPresence(at: now)

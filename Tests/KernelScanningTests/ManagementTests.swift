@@ -20,8 +20,9 @@ import Testing
 
     @Test func asksForEachPatternWithTheWholeRoomForIt() {
         let bytes = ManagementCommand.addMonitor(0, [.iBeacon] + BeaconPacketPattern.telemetry).bytes
-        #expect(bytes.count == 6 + 1 + 5 * 34)
-        #expect(bytes[4] == 171 && bytes[6] == 5)
+        let count = 1 + BeaconPacketPattern.telemetry.count
+        #expect(bytes.count == 6 + 1 + count * 34)
+        #expect(Int(bytes[4]) | Int(bytes[5]) << 8 == 1 + count * 34 && Int(bytes[6]) == count)
         #expect(Array(bytes[7..<14]) == [0xff, 0, 4, 0x4c, 0x00, 0x02, 0x15])
         #expect(bytes[14..<41].allSatisfy { $0 == 0 })
         #expect(Array(bytes[41..<46]) == [0x16, 0, 2, 0xaa, 0xfe])

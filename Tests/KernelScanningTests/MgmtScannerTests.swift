@@ -260,17 +260,36 @@ private final class ScannerFixture: ScannerOutput {
         #expect(fixture.drainEvents().isEmpty)
     }
 
-    @Test func `An adapter that has no room for the telemetry patterns is asked for iBeacons alone`() throws {
+    @Test(
+        arguments: [
+            (1, [.identities, .telemetry]), (3, [.telemetry]), (5, [.telemetry]), (16, []),
+        ] as [(UInt8, [BeaconPacketPattern.Kind])])
+    func `An adapter with little room is asked for as many patterns as it takes, and what gives way is shown`(
+        room: UInt8, unheard: [BeaconPacketPattern.Kind]
+    ) throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.make()
         try scanner.start()
+        scanner.setPatterns([BeaconPacketPattern(type: 0xff, offset: 2, start: [0xbe, 0xac])])
         fixture.kernel.informs(0, isPowered: true)
-        _ = fixture.kernel.sent()
-        fixture.kernel.answers(.addPatternsMonitor, 0, status: 0x03)
-        #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
-        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        var asked: UInt8 = 0
+        for answer in 1...20 {
+            let requests = fixture.kernel.management.sent.filter { $0.first == 0x52 }
+            guard let request = requests.last else { break }
+            asked = request[6]
+            fixture.kernel.management.sent = []
+            if asked > room {
+                fixture.kernel.answers(.addPatternsMonitor, 0, status: 0x03)
+            } else {
+                fixture.kernel.answers(.addPatternsMonitor, 0, [UInt8(answer), 0])
+            }
+        }
+        #expect(asked == min(room, UInt8(2 + BeaconPacketPattern.telemetry.count)))
         #expect(fixture.drainEvents() == ["0 listens"])
-        #expect(fixture.notices.filter { $0.contains("telemetry") }.count == 1)
+        #expect(scanner.adapters.map(\.unheard) == [unheard])
+        #expect(
+            fixture.notices.filter { $0.contains("has room for \(room) of 13 patterns") }.count
+                == (unheard.isEmpty ? 0 : 1))
         #expect(scanner.failure == nil)
     }
 

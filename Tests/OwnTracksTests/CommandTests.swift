@@ -43,7 +43,7 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
         .init("no _type", #"{"action":"dump"}"#, refused: "_type is missing"),
         .init("an array", #"[{"_type":"cmd"}]"#, refused: "an array is not a command"),
         .init("a number", "5", refused: "a number is not a command"),
-        .init("no JSON", "reportLocation", refused: "not JSON: line 1, column 1"),
+        .init("no JSON", "report now", refused: "not JSON: line 1, column 1"),
         .init("empty", "", refused: "not JSON: the text is empty"),
         .init(
             "SCH cmd-setWaypoints-illegal: tst 010",

@@ -103,7 +103,10 @@ import Testing
         (#"{"_type":"waypoints","waypoints":[]}"#, #"write {"_type":"cmd","action":"setWaypoints","waypoints":"#),
         (keys, #""action":"setWaypoints""#), ("[\(keys)]", #""action":"setWaypoints""#),
         (#"{"_type":"configuration"}"#, #"write {"_type":"cmd","action":"setConfiguration","configuration":"#),
-        (#"{"action":"dump"}"#, #"an object without _type is not a command; write {"_type":"cmd","action":"dump"}"#),
+        (
+            #"{"action":"dump"}"#,
+            #"an object whose _type is missing is not a command; write {"_type":"cmd","action":"dump"}"#
+        ),
         ("dump", #"a word is not a command; write {"_type":"cmd","action":"dump"}"#),
         ("\"status\"\n", #""action":"status"}"#),
         ("reboot", "not JSON"),

@@ -207,7 +207,7 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         #expect(
             reading.remarks.map { $0.description } == [
                 "waypoint 2 ('B'): waypoint 0 has the same rid, 'r1'; this one takes its place",
-                "waypoint 4 ('Keys:\(sampleUUID)'): waypoint 3 has the same rid, "
+                "waypoint 4 ('\(JSON.shortened("Keys:\(sampleUUID)"))'): waypoint 3 has the same rid, "
                     + "'\(Regions.derivedRID(name: "Keys", timestamp: 0))'; this one takes its place",
             ])
         #expect(reading.problems.isEmpty && reading.changes.count == 5)

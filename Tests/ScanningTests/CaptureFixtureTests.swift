@@ -28,6 +28,10 @@ struct CaptureFixtureTests {
         Case("extended", minors: [7]),
         Case("extended-two-reports", minors: [1, 2]),
         Case("extended-fragments", minors: [2]),
+        Case("legacy-between-fragments", minors: [3]),
+        Case(
+            "battery-formats",
+            minors: [1] + (101...111).flatMap { (minor: UInt16) in [minor, minor, minor] }),
         Case("rssi-not-available", minors: [7, 7]),
         Case("zero-structure-ends"),
         Case("other-kinds", minors: [7]),
@@ -63,6 +67,29 @@ struct CaptureFixtureTests {
         #expect(played.minors == this.minors)
         #expect(played.malformed == this.malformed)
         #expect(played.error?.reason == this.reason)
+    }
+
+    /// `make-captures` names the origin of each frame.
+    @Test func `The battery of each published frame is that of the iBeacon from the same address`() throws {
+        var reader = try CaptureReader(path: fixture("captures/battery-formats.btsnoop"))
+        var parser = AdvertisingReportParser()
+        var decoder = BeaconDecoder()
+        var told: [String] = []
+        while try reader.next({ record, event in
+            parser.parse(event: event) { report, data in
+                _ = decoder.sighting(in: data, of: report, by: record.receiver, at: record.instant) { telemetry in
+                    let degrees = telemetry.temperature.map { " \((Double($0) * 100).rounded() / 100)" } ?? ""
+                    told.append("\(telemetry.beacon.minor): \(telemetry.battery)\(degrees)")
+                }
+            }
+        }) {}
+        #expect(
+            told == [
+                "1: 78 %", "101: 99 % 21.5", "102: 100 %", "103: 91 %", "104: 100 % (3.09 V) 24.0",
+                "105: 100 % (3.19 V) -0.25",
+                "106: 100 %", "107: 100 %", "108: 33 %", "109: 100 % -19.37", "110: 100 % 34.38", "111: 97 %",
+            ])
+        #expect(decoder.malformed.total == 0)
     }
 
     @Test("all three datalinks give the same bytes")

@@ -184,6 +184,7 @@ struct StatusMonitor {
         adapter.resets = status.resets
         adapter.duty = status.duty
         adapter.lastHeard = status.lastHeard
+        adapter.unheard = status.unheard.map(\.rawValue)
         return adapter
     }
 

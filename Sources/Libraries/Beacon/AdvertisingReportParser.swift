@@ -8,9 +8,9 @@ public struct AdvertisingReportParser: Sendable {
     /// Fragments skipped because they continue the data of an earlier report.
     public private(set) var continuations: UInt64 = 0
 
-    /// The advertiser whose extended data continues in a later report. The continuation starts in the middle of an AD
+    /// The advertising sets whose data continues in a later report. The continuation starts in the middle of an AD
     /// structure, where any bytes could look like a beacon.
-    private var fragmented: DeviceAddress?
+    private var fragmented = FragmentedSets()
 
     /// A parser that has read nothing.
     public init() {}
@@ -68,7 +68,7 @@ public struct AdvertisingReportParser: Sendable {
                 let address = DeviceAddress(
                     littleEndian: bytes, at: offset + layout.addressOffset, isRandom: isRandom)
             else { return malformed.count(.truncatedReport) }
-            if layout == .extended, continues(address, isPartial: bytes[offset] & 0x60 == 0x20) {
+            if layout == .extended, continues(address, bytes, at: offset) {
                 continuations += 1
                 continue
             }
@@ -81,18 +81,46 @@ public struct AdvertisingReportParser: Sendable {
         if offset < bytes.count { malformed.count(.trailingBytes) }
     }
 
-    /// Whether this report continues the data of an earlier one from the same advertiser. `isPartial`
-    /// is the event type's data status "incomplete, more data to come".
-    private mutating func continues(_ address: DeviceAddress, isPartial: Bool) -> Bool {
+    /// Whether this report continues the data of an earlier one of the same advertising set.
+    ///
+    /// - Parameter offset: Where the report begins: its event type has the bit of a legacy packet, which is always whole, and two
+    ///   bits of data status.
+    @inline(__always)
+    private mutating func continues(_ address: DeviceAddress, _ bytes: Span<UInt8>, at offset: Int) -> Bool {
+        let isPartial = bytes[offset] & 0x70 == 0x20
         // Data is rarely longer than one report.
-        guard isPartial || fragmented != nil else { return false }
-        let continuation = fragmented == address
-        if isPartial {
-            fragmented = address
-        } else if continuation {
-            fragmented = nil
+        guard isPartial || !fragmented.isEmpty else { return false }
+        return bytes[offset] & 0x10 == 0 && fragmented.take(address, set: bytes[offset + 11], isPartial: isPartial)
+    }
+}
+
+/// The latest advertising sets whose data is not whole yet. Fragments of several sets may come in turns.
+private struct FragmentedSets {
+    private static let most = 4
+    private var sets = InlineArray<4, UInt64>(repeating: 0)
+    private var next = 0
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// - Parameter isPartial: Whether more data of the set will come.
+    /// - Returns: Whether the data continues that of an earlier report.
+    @inline(never)
+    mutating func take(_ address: DeviceAddress, set: UInt8, isPartial: Bool) -> Bool {
+        // Address, its kind, and the number of the set; never 0.
+        let key = address.value << 16 | (address.isRandom ? 0x8000 : 0x4000) | UInt64(set)
+        for index in sets.indices where sets[index] == key {
+            if !isPartial {
+                sets[index] = 0
+                count -= 1
+            }
+            return true
         }
-        return continuation
+        guard isPartial else { return false }
+        if sets[next] == 0 { count += 1 }
+        sets[next] = key
+        next = (next + 1) % Self.most
+        return false
     }
 }
 

@@ -8,11 +8,14 @@ public struct BeaconTelemetry: Hashable, Sendable, BitwiseCopyable {
     public let battery: BatteryReading
     /// Degrees Celsius; nil if the beacon sends none.
     public let temperature: Float?
+    /// Whether a description of the format, or the user, says that it is the battery. Otherwise it is a number that may be one.
+    public let isCertain: Bool
 
-    package init(beacon: BeaconID, battery: BatteryReading, temperature: Float? = nil) {
+    package init(beacon: BeaconID, battery: BatteryReading, temperature: Float? = nil, isCertain: Bool = true) {
         self.beacon = beacon
         self.battery = battery
         self.temperature = temperature
+        self.isCertain = isCertain
     }
 }
 
@@ -53,6 +56,8 @@ public struct BeaconDecoder: Sendable {
         if let joined = joiner.heard(beacon, from: report.address, by: receiver, at: now) {
             telemetry(BeaconTelemetry(beacon: beacon, battery: joined.battery, temperature: joined.temperature))
         }
+        // An iBeacon with Flags has 30 bytes, one without them 27.
+        if data.count > 27, data.count != 30 { readRest(of: data, frame.id, as: beacon, telemetry: telemetry) }
         return Sighting(beacon: beacon, measuredPower: frame.measuredPower, rssi: report.rssi, receiver: receiver)
     }
 
@@ -65,6 +70,25 @@ public struct BeaconDecoder: Sendable {
             telemetry(BeaconTelemetry(beacon: cleared, battery: battery))
         }
         return cleared
+    }
+
+    /// Looks for a battery in the packet of an iBeacon: in the byte behind the frame, or in service data. What is in one packet
+    /// belongs together.
+    @inline(never)
+    private mutating func readRest(
+        of data: Span<UInt8>, _ sent: BeaconID, as beacon: BeaconID, telemetry: (BeaconTelemetry) -> Void
+    ) {
+        var level: UInt8?
+        AdvertisingData.forEachStructure(in: data) { type, content in
+            if type == AdvertisingData.manufacturerSpecificData { level = level ?? IBeacon.trailingLevel(content) }
+            return level == nil
+        }
+        if let battery = level.flatMap({ BatteryReading(level: $0) }) {
+            telemetry(BeaconTelemetry(beacon: beacon, battery: battery, isCertain: masks.names(sent.uuid)))
+        }
+        if let own = Telemetry(advertisingData: data, malformed: &malformed) {
+            telemetry(BeaconTelemetry(beacon: beacon, battery: own.battery, temperature: own.temperature))
+        }
     }
 
     @inline(never)

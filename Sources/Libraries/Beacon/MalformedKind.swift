@@ -14,7 +14,7 @@ public enum MalformedKind: UInt8, CaseIterable, Sendable {
     case trailingBytes
     /// An AD structure whose length exceeds the data; the structures before it are valid.
     case truncatedStructure
-    /// Apple's iBeacon prefix in a structure that is not as long as an iBeacon.
+    /// Apple's iBeacon prefix in a structure that is shorter than an iBeacon, or longer by more than one byte.
     case inexactBeacon
     /// A telemetry frame that is not whole, or has a battery level above 100 %.
     case inexactTelemetry
@@ -30,12 +30,28 @@ public struct MalformedCounters: Sendable {
     /// All counts 0.
     public init() {}
 
+    /// Counts that were read; kinds that are not in them did not occur.
+    package init(_ counts: [MalformedKind: UInt64]) {
+        for (kind, count) in counts { self.counts[Int(kind.rawValue)] = count }
+    }
+
     /// How often this kind occurred.
     public subscript(kind: MalformedKind) -> UInt64 { counts[Int(kind.rawValue)] }
 
     /// All kinds together.
     public var total: UInt64 {
         MalformedKind.allCases.reduce(0) { $0 + self[$1] }
+    }
+
+    /// The kinds that occurred, each with its count.
+    package var byKind: [(kind: MalformedKind, count: UInt64)] {
+        MalformedKind.allCases.map { ($0, self[$0]) }.filter { $0.count > 0 }
+    }
+
+    /// The number, and the kinds that occurred: `41 malformed: 40 inexact-beacon, 1 truncated-structure`.
+    package var text: String {
+        let kinds = byKind.map { "\($0.count) \($0.kind.name)" }.joined(separator: ", ")
+        return "\(total) malformed" + (kinds.isEmpty ? "" : ": \(kinds)")
     }
 
     /// Adds the counts of another component.

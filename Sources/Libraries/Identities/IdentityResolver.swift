@@ -34,6 +34,8 @@ package struct IdentityResolver {
     private var hash: (any AddressHash)?
     private var cache = AddressCache()
     private var strangers = Strangers()
+    /// Join telemetry to Eddystone-UIDs and to AltBeacons; nil while no such frame is to be found. A device may send both.
+    private var joiners: (eddystone: TelemetryJoiner, altBeacon: TelemetryJoiner)?
 
     package init() {}
 
@@ -41,6 +43,8 @@ package struct IdentityResolver {
     package private(set) var isOn = false
     /// Whether an address or a key is to be found.
     package var hearsSenders: Bool { !addressed.isEmpty || !keys.isEmpty }
+    /// Whether an Eddystone-UID is to be found.
+    package var hearsEddystones: Bool { framed.keys.contains { $0.kind == .eddystone } }
     /// Whether an AltBeacon is to be found.
     package var hearsAltBeacons: Bool { framed.keys.contains { $0.kind == .altbeacon } }
 
@@ -59,6 +63,11 @@ package struct IdentityResolver {
             }
         }
         if hearsSenders { cache.clear() }
+        if framed.isEmpty {
+            joiners = nil
+        } else if joiners == nil {
+            joiners = (TelemetryJoiner(), TelemetryJoiner())
+        }
         isOn = hearsSenders || !framed.isEmpty
     }
 
@@ -157,6 +166,28 @@ package struct IdentityResolver {
         return Sighting(
             beacon: BeaconID(uuid: uuid, major: frame.major, minor: frame.minor), measuredPower: frame.measuredPower,
             rssi: report.rssi, receiver: receiver)
+    }
+
+    /// Whether a frame is to be found.
+    var hearsFrames: Bool { joiners != nil }
+
+    /// The telemetry that waits for this frame.
+    mutating func joined(
+        to beacon: BeaconID, _ data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver,
+        at now: MonotonicInstant
+    ) -> Telemetry? {
+        if IdentityFrame(advertisingData: data)?.identity.kind == .altbeacon {
+            return joiners?.altBeacon.heard(beacon, from: report.address, by: receiver, at: now)
+        }
+        return joiners?.eddystone.heard(beacon, from: report.address, by: receiver, at: now)
+    }
+
+    /// Keeps telemetry for the next frame of its sender.
+    mutating func keep(
+        _ telemetry: Telemetry, of report: AdvertisingReport, by receiver: Receiver, at now: MonotonicInstant
+    ) {
+        joiners?.eddystone.heard(telemetry, from: report.address, by: receiver, at: now)
+        joiners?.altBeacon.heard(telemetry, from: report.address, by: receiver, at: now)
     }
 
     private func search(_ address: DeviceAddress) -> Int? {

@@ -104,7 +104,7 @@ extension Command {
         default: break
         }
         if members["_type"] == nil, let action = members["action"]?.string.flatMap(CommandAction.init(rawValue:)) {
-            return .notWrapped("an object without _type", as: action)
+            return .notWrapped("an object whose _type is missing", as: action)
         }
         return .wrongType(members["_type"]?.shortened ?? "missing")
     }
@@ -148,6 +148,9 @@ extension Command {
     package init(_ json: JSONValue, base: NumberBase = .auto, acceptsKeys: Bool = false) throws(CommandError) {
         guard let members = json.object else {
             if json.array?.first?["_type"] == "waypoint" { throw .notWrapped("a list of waypoints", as: .setWaypoints) }
+            if let action = json.string.flatMap(CommandAction.init(rawValue:)) {
+                throw .notWrapped("a word", as: action)
+            }
             throw .notAnObject(json.kindName)
         }
         guard members["_type"] == "cmd" else { throw Self.notACommand(members) }

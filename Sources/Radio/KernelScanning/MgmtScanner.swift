@@ -17,14 +17,14 @@ package final class MgmtScanner: FallibleScanner {
         var monitor: UInt16?
         /// A monitor was requested, and the answer has not arrived yet.
         var isArming = false
-        /// Whether the monitor asks for telemetry and the patterns of identities too. A controller that matches patterns itself may
-        /// have room only for that of iBeacons.
-        var asksForTelemetry = true
-        var saidNoTelemetry = false
+        /// A controller that matches patterns itself may have room only for the first of them.
+        var room = PatternRoom()
         var takesDuty = true
         /// The duty and the patterns of the last request.
         var requestedDuty = ScanDuty.full
         var requestedPatterns: [BeaconPacketPattern] = []
+        /// How many of the patterns in their order were requested.
+        var requestedCount = 0
         var failures = 0
         var retry: (any EventRegistration)?
 
@@ -103,7 +103,7 @@ package final class MgmtScanner: FallibleScanner {
         guard patterns != self.patterns else { return }
         self.patterns = patterns
         for index in byIndex.keys.sorted() {
-            byIndex[index]?.asksForTelemetry = true
+            byIndex[index]?.room = PatternRoom()
             arm(index)
         }
     }
@@ -134,8 +134,9 @@ package final class MgmtScanner: FallibleScanner {
         adapter.requestedDuty = duty
         adapter.requestedPatterns = patterns
         monitor.send(.setMonitorScan(index, duty))
-        let others = BeaconPacketPattern.telemetry + patterns
-        monitor.send(.addMonitor(index, [.iBeacon] + (adapter.asksForTelemetry ? others : [])))
+        let wanted = BeaconPacketPattern.inOrder(identities: patterns)
+        adapter.requestedCount = adapter.room.next(of: wanted.count)
+        monitor.send(.addMonitor(index, Array(wanted.prefix(adapter.requestedCount))))
     }
 
     private func armed(_ adapter: Adapter, handle: UInt16?, at now: MonotonicInstant) {
@@ -143,13 +144,8 @@ package final class MgmtScanner: FallibleScanner {
         adapter.isArming = false
         adapter.failures = 0
         adapter.monitor = handle
-        if handle != nil, !adapter.asksForTelemetry, !adapter.saidNoTelemetry {
-            adapter.saidNoTelemetry = true
-            adapter.watch.notice(
-                .info,
-                "the adapter accepts no monitor for telemetry; batteries, and beacons of other formats, are heard only if "
-                    + "it delivers all packets")
-        }
+        let hasMoreRoom = handle != nil && adapter.room.accept(adapter.requestedCount)
+        if handle != nil, !hasMoreRoom { tellRoom(of: adapter) }
         let taken = adapter.takesDuty ? adapter.requestedDuty : nil
         if adapter.watch.isScanning, taken?.share != adapter.watch.status.duty {
             adapter.watch.dutyChanged(to: taken, at: now)
@@ -157,13 +153,27 @@ package final class MgmtScanner: FallibleScanner {
             adapter.watch.scanStarted(duty: taken, because: "advertisement monitor set", at: now)
         }
         // The setting was changed while the request was pending.
-        if adapter.requestedDuty != duty || adapter.requestedPatterns != patterns { arm(adapter.watch.index) }
+        if hasMoreRoom || adapter.requestedDuty != duty || adapter.requestedPatterns != patterns {
+            arm(adapter.watch.index)
+        }
+    }
+
+    /// Shows what the controller is not asked for because it has no room, once for each change.
+    private func tellRoom(of adapter: Adapter) {
+        let wanted = BeaconPacketPattern.inOrder(identities: adapter.requestedPatterns)
+        let unheard = BeaconPacketPattern.kinds(of: wanted.dropFirst(adapter.requestedCount))
+        guard unheard != adapter.watch.status.unheard else { return }
+        adapter.watch.status.unheard = unheard
+        guard !unheard.isEmpty else { return }
+        adapter.watch.notice(
+            .info,
+            "the adapter has room for \(adapter.requestedCount) of \(wanted.count) patterns of packets; "
+                + "\(BeaconPacketPattern.Kind.text(unheard)) are heard only if it delivers all packets")
     }
 
     private func armingFailed(_ adapter: Adapter, status: UInt8, at now: MonotonicInstant) {
         guard adapter.isArming else { return }
-        if adapter.asksForTelemetry, status != ManagementStatus.busy {
-            adapter.asksForTelemetry = false
+        if status != ManagementStatus.busy, adapter.room.refuse(adapter.requestedCount) {
             adapter.isArming = false
             return arm(adapter.watch.index)
         }
@@ -247,7 +257,7 @@ extension MgmtScanner: AdapterMonitorDelegate {
         // After a suspend another adapter may become ready a moment later, and counts as off for long until then. Failures from before
         // must not end this scanner meanwhile.
         byIndex[index]?.failures = 0
-        byIndex[index]?.asksForTelemetry = true
+        byIndex[index]?.room = PatternRoom()
         arm(index)
     }
 
@@ -280,7 +290,7 @@ extension MgmtScanner: AdapterMonitorDelegate {
             // others, any of them may have been the last, and there is room for its own now.
             let listensThroughOthers = adapter.monitor == nil && adapter.watch.isScanning && !adapter.isArming
             guard adapter.monitor == handle || handle == 0 || listensThroughOthers else { return }
-            if listensThroughOthers { adapter.asksForTelemetry = true }
+            if listensThroughOthers { adapter.room = PatternRoom() }
             adapter.monitor = nil
             adapter.watch.scanStopped(because: "the advertisement monitor was removed", at: now)
             retryArming(adapter, after: Self.pauseBeforeRearming)

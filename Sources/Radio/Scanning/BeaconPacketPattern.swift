@@ -15,12 +15,49 @@ package struct BeaconPacketPattern: Hashable, Sendable {
         self.start = start
     }
 
+    /// What packets of a pattern are for.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case iBeacons, identities, telemetry
+
+        /// Kinds in words, such as `named phones, addresses and frames, and batteries`.
+        package static func text(_ kinds: [Kind]) -> String {
+            kinds.map { kind in
+                switch kind {
+                case .iBeacons: "iBeacons"
+                case .identities: "named phones, addresses and frames"
+                case .telemetry: "batteries"
+                }
+            }.joined(separator: ", and ")
+        }
+    }
+
+    /// All patterns, the most important first: of a controller with little room, the last give way.
+    ///
+    /// - Parameter identities: Those of `IdentityResolver.patterns`.
+    package static func inOrder(identities: [BeaconPacketPattern]) -> [BeaconPacketPattern] {
+        [.iBeacon] + identities + telemetry.filter { !identities.contains($0) }
+    }
+
+    /// The kinds of these patterns, the most important first.
+    ///
+    /// - Parameter patterns: A part of the result of `inOrder`.
+    package static func kinds(of patterns: some Sequence<BeaconPacketPattern>) -> [Kind] {
+        let kinds = Set(
+            patterns.map { $0 == .iBeacon ? Kind.iBeacons : telemetry.contains($0) ? .telemetry : .identities })
+        return Kind.allCases.filter(kinds.contains)
+    }
+
     /// Manufacturer specific data that begins as every iBeacon does.
     package static let iBeacon = BeaconPacketPattern(
         type: AdvertisingData.manufacturerSpecificData, start: IBeacon.prefix.indices.map { IBeacon.prefix[$0] })
 
     /// The service data of each telemetry format.
-    package static let telemetry = Telemetry.Format.allCases.map { format in
+    package static let telemetry = Telemetry.Format.allCases.map(serviceData)
+
+    /// The service data of Eddystone, of which also a region can name a frame.
+    package static let eddystone = serviceData(.eddystone)
+
+    private static func serviceData(_ format: Telemetry.Format) -> BeaconPacketPattern {
         BeaconPacketPattern(
             type: AdvertisingData.serviceData16, start: [UInt8(format.rawValue & 0xff), UInt8(format.rawValue >> 8)])
     }

@@ -13,15 +13,16 @@ extension BeaconPacketPattern {
 
     private static let altBeacon = BeaconPacketPattern(type: 0xff, offset: 2, start: [0xbe, 0xac])
 
-    /// What monitors ask for beside iBeacons and telemetry, with which Eddystone comes.
-    fileprivate static func wanted(devices: Bool, altBeacons: Bool) -> [BeaconPacketPattern] {
-        (devices ? Self.devices : []) + (altBeacons ? [altBeacon] : [])
+    /// What monitors ask for beside iBeacons and telemetry. Frames come first: each needs one pattern, and no other serves for it.
+    fileprivate static func wanted(devices: Bool, eddystone: Bool, altBeacons: Bool) -> [BeaconPacketPattern] {
+        (eddystone ? [.eddystone] : []) + (altBeacons ? [altBeacon] : []) + (devices ? Self.devices : [])
     }
 }
 
 extension IdentityResolver {
     /// What monitors ask for beside iBeacons and telemetry; empty if nothing else is to be found.
     package var patterns: [BeaconPacketPattern] {
-        BeaconPacketPattern.wanted(devices: hearsSenders, altBeacons: hearsAltBeacons)
+        BeaconPacketPattern.wanted(
+            devices: hearsSenders, eddystone: hearsEddystones, altBeacons: hearsAltBeacons)
     }
 }

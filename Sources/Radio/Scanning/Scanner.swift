@@ -90,6 +90,8 @@ package struct AdapterStatus: Sendable {
     /// Share of the time in which the radio listens (0 … 1), if known.
     package var duty: Double?
     package var lastHeard: MonotonicInstant?
+    /// What the controller has no room for, the most important first.
+    package var unheard: [BeaconPacketPattern.Kind] = []
 
     package init(receiver: Receiver, name: String) {
         self.receiver = receiver

@@ -116,6 +116,12 @@ package final class ScannerLink: RadioLink, ScannerOutput {
         if let alias { output?.heard(alias, at: instant) }
         let frame = resolver.frame(in: data, of: report, by: receiver)
         if let frame { output?.heard(frame, at: instant) }
+        // An array, because the output may set other identities.
+        var readings: [BeaconTelemetry] = []
+        resolver.telemetry(in: data, of: report, by: receiver, sender: sender, frame: frame, at: instant) {
+            readings.append($0)
+        }
+        for reading in readings { output?.heard(reading, at: instant) }
     }
 
     package func listening(

@@ -11,7 +11,7 @@ struct Replay {
     struct Summary {
         var events: UInt64 = 0
         var reports: UInt64 = 0
-        var malformed: UInt64 = 0
+        var malformed = MalformedCounters()
         var lost: UInt64 = 0
         var messages: UInt64 = 0
         /// Gaps of more than a day that were passed over.
@@ -79,10 +79,13 @@ struct Replay {
                         guard resolver.isOn else { return }
                         let sender = resolver.sender(
                             of: report, data: data, by: record.receiver, at: record.instant)
-                        let found = [
-                            sender, sender.flatMap { resolver.alias(of: $0) },
-                            resolver.frame(in: data, of: report, by: record.receiver),
-                        ]
+                        let frame = resolver.frame(in: data, of: report, by: record.receiver)
+                        let found = [sender, sender.flatMap { resolver.alias(of: $0) }, frame]
+                        var readings: [BeaconTelemetry] = []
+                        resolver.telemetry(
+                            in: data, of: report, by: record.receiver, sender: sender, frame: frame, at: record.instant
+                        ) { readings.append($0) }
+                        for reading in readings { pass(.telemetry(reading), at: record.instant, perform) }
                         for case let sighting? in found { pass(.sighting(sighting), at: record.instant, perform) }
                     }
                 }
@@ -93,7 +96,8 @@ struct Replay {
         for receiver in listening { pass(.listening(receiver, false), at: now, perform) }
         listening = []
         summary.reports += parser.reports
-        summary.malformed += parser.malformed.total + decoder.malformed.total
+        summary.malformed.add(parser.malformed)
+        summary.malformed.add(decoder.malformed)
         summary.lost += reader.lost
         summary.gaps += gaps
         if let failure { throw failure }

@@ -1,7 +1,9 @@
 import Base
+import Beacon
 import Configuration
 import Gateway
 import Glibc
+import Identities
 import OwnTracks
 import Regions
 import Scanning
@@ -45,12 +47,18 @@ enum ReplayCommand {
             configuration: settings.configuration, wallClock: WallClock(epochOffset: 0, isKnown: true),
             explainsTransitions: arguments.has("verbose"))
         var stored: [RegionSet] = []
+        var keys: [NamedKey] = []
         if let file = arguments.value("regions") {
-            stored.append(try regions(in: file, base: settings.configuration.numberBase, log))
+            let reading = try WaypointsFile.read(file, base: settings.configuration.numberBase, acceptsKeys: true)
+            for problem in reading.problems { log("\(file): \(problem)") }
+            var regions = RegionSet()
+            regions.apply(reading.changes)
+            stored.append(regions)
+            keys = reading.keys
         }
         _ = gateway.handle(
             .start(StoredState(configuration: settings.configuration, regions: stored)), at: .zero)
-        var replay = Replay(gateway: gateway, resolver: settings.resolver(log))
+        var replay = Replay(gateway: gateway, resolver: settings.resolver(log, more: keys))
         var failure: CaptureError?
         let started = ContinuousClock.now
         let perform = { (effect: Effect) in
@@ -72,23 +80,13 @@ enum ReplayCommand {
         return .ok
     }
 
-    private static func regions(
-        in file: String, base: NumberBase, _ log: (String) -> Void
-    ) throws(Failure) -> RegionSet {
-        let reading = try WaypointsFile.read(file, base: base)
-        for problem in reading.problems { log("\(file): \(problem)") }
-        var regions = RegionSet()
-        regions.apply(reading.changes)
-        return regions
-    }
-
     private static func summary(of replay: Replay, took: Duration) -> String {
         let summary = replay.summary
         let counters = replay.gateway.counters
         let rate = Int64(saturating: Double(summary.reports) / max(took.inSeconds, 1e-6))
         let gaps = summary.gaps == 0 ? "" : ", \(summary.gaps) gaps of more than a day passed over"
         return """
-            \(summary.reports) reports (\(summary.malformed) malformed, \(summary.lost) lost), \
+            \(summary.reports) reports (\(summary.malformed.text), \(summary.lost) lost), \
             \(counters.sightings) iBeacons, \(counters.enters) enters, \(counters.leaves) leaves, \
             \(summary.messages) messages; \(decimal(summary.duration)) s recorded\(gaps), \
             played in \(decimal(took)) s (\(rate) reports/s)

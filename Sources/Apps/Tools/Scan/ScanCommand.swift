@@ -89,6 +89,7 @@ private final class ScanSession: ScannerOutput {
     private let isLive: Bool
     private let isQuiet: Bool
     private let isVerbose: Bool
+    private let tellsMalformed: Bool
     private let recorder: CaptureRecorder?
     private var table: ScanTable
     /// What a table on a terminal has below it.
@@ -107,6 +108,7 @@ private final class ScanSession: ScannerOutput {
         isLive = Terminal.isInteractive && !isJSON
         isQuiet = arguments.has("quiet")
         isVerbose = arguments.has("verbose")
+        tellsMalformed = arguments.has("all") && !isQuiet
         self.table = table
         self.recorder = recorder
         scanner = try mapError({ Self.failure($0) }) { () throws(ScannerError) in
@@ -172,6 +174,11 @@ private final class ScanSession: ScannerOutput {
             Terminal.showPage(remarks.page(table.text(at: now)))
         } else {
             Terminal.print(table.text(at: now))
+        }
+        if tellsMalformed {
+            var malformed = table.malformed
+            for adapter in scanner?.adapters ?? [] { malformed.add(adapter.malformed) }
+            Terminal.printError(malformed.text)
         }
         // The reason is logged already.
         loop.exit((hasListened ? ExitCode.ok : .unavailable).rawValue)

@@ -63,14 +63,17 @@ struct ScanTable {
         var telemetry: BeaconTelemetry?
         let beacon = decoder.sighting(in: data, of: report, by: receiver, at: now) { telemetry = $0 }
         let sender = resolver.sender(of: report, data: data, by: receiver, at: now)
-        let named =
-            resolver.frame(in: data, of: report, by: receiver) ?? sender.flatMap { resolver.alias(of: $0) } ?? sender
-        guard beacon != nil || named != nil || includesOthers else { return }
+        let named = resolver.frame(in: data, of: report, by: receiver)
+        resolver.telemetry(in: data, of: report, by: receiver, sender: sender, frame: named, at: now) {
+            if telemetry == nil { telemetry = $0 }
+        }
+        let region = named ?? sender.flatMap { resolver.alias(of: $0) } ?? sender
+        guard beacon != nil || region != nil || includesOthers else { return }
         let frame = beacon == nil ? IdentityFrame(advertisingData: data) : nil
         let subject = beacon.map { .beacon($0.beacon) } ?? frame.map { .frame($0) } ?? Subject.other(report.address)
         var row = rows[subject] ?? Row(firstHeard: now, lastHeard: now)
         row.measuredPower = beacon?.measuredPower ?? frame?.measuredPower
-        row.beacon = named?.beacon ?? row.beacon
+        row.beacon = region?.beacon ?? row.beacon
         row.telemetry = telemetry ?? row.telemetry
         row.reports += 1
         row.lastHeard = now
@@ -95,6 +98,9 @@ struct ScanTable {
         }
         return name
     }
+
+    /// Frames that look like an iBeacon or telemetry and are neither.
+    var malformed: MalformedCounters { decoder.malformed }
 
     /// The rows, strongest first.
     private var sorted: [(Subject, Row)] {

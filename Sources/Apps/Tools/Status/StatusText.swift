@@ -57,18 +57,25 @@ struct StatusText {
     private var parts: [[String]] {
         let scanner = status.scanner.name
         var rows = status.scanner.adapters.map { adapter in
+            let unheard = adapter.unheard.joined(separator: ", ")
+            let room = unheard.isEmpty ? "" : "; the controller has no room for \(unheard)"
             let duty = adapter.duty.map { ", duty \(Int64(saturating: $0 * 100)) %" } ?? ""
             return [
                 "radio", adapter.isListening ? "listening" : "not listening",
                 "\(adapter.name) by \(scanner): \(Self.figure(adapter.reportsPerSecond)) reports/s, "
-                    + "\(adapter.malformed) malformed, \(adapter.lost) lost, "
-                    + "\(adapter.restarts) restarts\(duty), heard \(ago(adapter.lastHeard))",
+                    + "\(adapter.malformed) unreadable, \(adapter.lost) lost, "
+                    + "\(adapter.restarts) restarts\(duty), heard \(ago(adapter.lastHeard))\(room)",
             ]
         }
         if let problem = status.scanner.problem {
             rows.append(["radio", "none", "\(problem.text); \(problem.cure) (\(scanner))"])
         } else if rows.isEmpty {
             rows.append(["radio", "none", "no adapter is in use (\(scanner))"])
+        }
+        // Those of an adapter are reports that cannot be read; these are also frames that are not whole.
+        if status.malformed.total > 0 {
+            let kinds = status.malformed.byKind.map { "\($0.count) \($0.kind.name)" }
+            rows.append(["packets", "\(status.malformed.total) malformed", kinds.joined(separator: ", ")])
         }
         rows += status.brokers.map { broker in
             let since = broker.since.map { " for \(Self.span($0.duration(to: status.now)))" } ?? ""

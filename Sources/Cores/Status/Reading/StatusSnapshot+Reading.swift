@@ -1,4 +1,5 @@
 package import Base
+import Beacon
 import Gateway
 import Health
 package import JSON
@@ -29,6 +30,7 @@ extension StatusSnapshot {
         unlistedBeacons = max(0, Int(clamping: json["beaconCount"]?.asCount ?? 0) - beacons.count)
         phones = json["phones"].elements { PhoneStatus(reading: $0, at: now) }
         counters.sightings = json["counters"]?["sightings"]?.asCount ?? 0
+        malformed = MalformedCounters(reading: json["malformedByKind"] ?? .null)
         process = json["process"].flatMap(ProcessState.init(reading:))
         findings = json["findings"].elements(Finding.init(reading:))
     }
@@ -61,6 +63,17 @@ extension StatusSnapshot.Adapter {
         resets = json["resets"]?.asCount ?? 0
         duty = json["duty"]?.asShare
         lastHeard = json["heardAgo"]?.instant(before: now)
+        unheard = json["unheard"].elements { $0.string.flatMap { Self.kinds.contains($0) ? $0 : nil } }
+    }
+
+    /// The kinds of patterns that may give way.
+    private static let kinds: Set = ["identities", "telemetry"]
+}
+
+extension MalformedCounters {
+    init(reading json: JSONValue) {
+        let counts = MalformedKind.allCases.compactMap { kind in json[kind.name]?.asCount.map { (kind, $0) } }
+        self.init(Dictionary(uniqueKeysWithValues: counts))
     }
 }
 

@@ -35,7 +35,7 @@ package struct EddystoneTLM: Hashable, Sendable, BitwiseCopyable {
 extension Telemetry.Frame {
     init(eddystone body: Span<UInt8>) {
         guard EddystoneTLM.begins(body) else {
-            self = .other
+            self.init(kkm: body)
             return
         }
         guard let frame = EddystoneTLM(serviceData: body) else {

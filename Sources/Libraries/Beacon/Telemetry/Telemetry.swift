@@ -4,13 +4,18 @@ package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
     /// The formats that are read, by the 16-bit UUID of their service data. Each is described in Docs/batteries.md, with
     /// the source of the description.
     package enum Format: UInt16, CaseIterable, Sendable, BitwiseCopyable {
+        /// Eddystone-TLM of any manufacturer, and the sensor frames of KKM and BlueCharm.
         case eddystone = 0xfeaa
         case estimote = 0xfe9a
         case kontakt = 0xfe6a
         case minew = 0xffe1
-
-        /// As logs and `--json` show it.
-        package var name: String { self == .eddystone ? "eddystone-tlm" : "\(self)" }
+        case feasycom = 0xfff0
+        case holyiot = 0x5242
+        case jaalee = 0xf525
+        case jaaleeSecond = 0xf51c
+        case batteryService = 0x180f
+        case moko = 0xff01
+        case btHome = 0xfcd2
     }
 
     package let format: Format
@@ -40,6 +45,12 @@ package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
                 case .estimote: Frame(estimote: body)
                 case .kontakt: Frame(kontakt: body)
                 case .minew: Frame(minew: body)
+                case .feasycom: Frame(feasycom: body)
+                case .holyiot: Frame(holyiot: body)
+                case .jaalee, .jaaleeSecond: Frame(jaalee: body, format)
+                case .batteryService: Frame(batteryService: body)
+                case .moko: Frame(moko: body)
+                case .btHome: Frame(btHome: body)
                 }
             switch frame {
             case .other: break
@@ -54,10 +65,21 @@ package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// The format of service data by its UUID; nil for other services, and if no data follows the UUID.
-    @inline(__always)
     static func format(of content: Span<UInt8>) -> Format? {
-        guard content.count > 2 else { return nil }
+        guard mayBeFormat(content) else { return nil }
         return Format(rawValue: content.littleEndian(UInt16.self, at: 0))
+    }
+
+    /// The last six bits of the UUIDs of all formats, a bit for each value. The path of each report asks for no more: a comparison
+    /// with each format would cost it more.
+    static let lowBits: UInt64 =
+        1 << 0x2a | 1 << 0x1a | 1 << 0x21 | 1 << 0x30 | 1 << 0x02 | 1 << 0x25 | 1 << 0x1c | 1 << 0x0f | 1 << 0x01 | 1
+        << 0x12
+
+    /// Whether service data may be of a format. Of other services it is true for one in six.
+    @inline(__always)
+    static func mayBeFormat(_ content: Span<UInt8>) -> Bool {
+        content.count > 2 && lowBits >> UInt64(content[0] & 63) & 1 == 1
     }
 
     /// One structure of service data whose UUID is one of `Format`.
