@@ -46,12 +46,12 @@ package enum CommandLineProgram {
             throw Failure(.usage, "unknown command '\(name)'; \(hint)")
         }
         if global.has("help") {
-            Terminal.print(HelpText.page(command.specification))
+            Terminal.print(HelpText.page(command.specification, operands: Array(rest.dropFirst())))
             return .ok
         }
         let arguments = try ArgumentReader.read(Array(rest.dropFirst()), for: command.specification, after: global)
         if arguments.has("help") {
-            Terminal.print(HelpText.page(command.specification))
+            Terminal.print(HelpText.page(command.specification, operands: arguments.operands))
             return .ok
         }
         if arguments.has("version") {

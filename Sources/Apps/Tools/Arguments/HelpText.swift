@@ -16,6 +16,29 @@ enum HelpText {
         return lines.joined(separator: "\n")
     }
 
+    /// The page of a command, or of its action if the first operand is one.
+    static func page(_ command: CommandSpecification, operands: [String]) -> String {
+        guard let action = operands.first else { return page(command) }
+        let usages = command.operands.split(separator: "|").map { $0.split(separator: " ") }
+        guard usages.count > 1,
+            let usage = usages.first(where: { $0.first == Substring(action) })?.joined(separator: " ")
+        else { return page(command) }
+        let options = command.options.compactMap { option in
+            option.help(with: action).map { (row(option).0, $0) }
+        }
+        let words = "\(command.name) \(action)"
+        let examples = command.examples.filter { " \($0.line) ".contains(" ibeacon-gateway \(words) ") }
+        var lines = [command.summary, ""]
+        lines.append("usage: ibeacon-gateway \(command.name)\(options.isEmpty ? "" : " [OPTIONS]") \(usage)")
+        if !options.isEmpty { lines += ["", "Options:"] + table(options) }
+        if !examples.isEmpty { lines += ["", "Examples:"] + shown(examples) }
+        return (lines + ["", "'ibeacon-gateway \(command.name) --help' shows all actions."]).joined(separator: "\n")
+    }
+
+    private static func shown(_ examples: [(line: String, what: String)]) -> [String] {
+        examples.flatMap { ["  \($0.line)", "      \($0.what)"] }
+    }
+
     /// The page of one command.
     static func page(_ command: CommandSpecification) -> String {
         let options = command.options.isEmpty ? "" : " [OPTIONS]"
@@ -25,8 +48,7 @@ enum HelpText {
             lines += ["", "Options:"] + table(command.options.map(row))
         }
         if !command.examples.isEmpty {
-            lines += ["", "Examples:"]
-            for example in command.examples { lines += ["  \(example.line)", "      \(example.what)"] }
+            lines += ["", "Examples:"] + shown(command.examples)
         }
         return lines.joined(separator: "\n")
     }
