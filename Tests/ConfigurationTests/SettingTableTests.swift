@@ -138,7 +138,7 @@ import Testing
         let row = try #require(Setting.rows.first { $0.name == change.name })
         let configuration = try change.configuration(change.after)
         guard row.secrets == nil || row.name.hasSuffix("File") else { return }
-        let again = try Configuration(configuration.shown, hostName: "elsewhere")
+        let again = try Configuration(configuration.shown, hostName: "elsewhere", files: .named)
         #expect(row.shown(again).bytes == row.shown(configuration).bytes)
         let members = row.name.split(separator: ".").map(String.init)
         let shown = members.reduce(configuration.shown as JSONValue?) { $0?[$1] }

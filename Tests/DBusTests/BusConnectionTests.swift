@@ -205,13 +205,16 @@ import Testing
         var isClosed = false
         connection.onClosed = { isClosed = true }
         connection.open()
-        var accepted: CInt = -1
+        // The first connection only asks whether anybody listens.
+        var connections: [CInt] = []
+        defer { for connection in connections { close(connection) } }
         #expect(
             loop.run(atMost: .patience) {
-                accepted = accept(listener, nil, nil)
-                return accepted >= 0
+                let accepted = accept(listener, nil, nil)
+                if accepted >= 0 { connections.append(accepted) }
+                return connections.count == 2
             })
-        defer { close(accepted) }
+        let accepted = try #require(connections.last)
         // The words of a bus that authenticates (D-Bus Specification, "Authentication Protocol"), and nothing more.
         var received: [UInt8] = []
         func says(_ words: String, after question: String) {

@@ -44,6 +44,8 @@ struct RemoteTrackerTests {
     private func expectSealed(_ fixture: ServiceFixture) throws {
         #expect(fixture.app.core.trackers.map(\.configuration.deviceID) == ["hall", "e"])
         try fixture.bringKeys()
+        // After a restart they are inside already.
+        fixture.wait(.seconds(120))
         #expect(!events(of: fixture).isEmpty)
         #expect(events(of: fixture).allSatisfy { $0.hasPrefix(#"{"_type":"encrypted""#) })
         let before = fixture.app.core.counters.commands.refused
