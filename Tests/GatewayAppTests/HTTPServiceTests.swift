@@ -4,6 +4,7 @@ import Encryption
 import JSON
 import Messaging
 import OwnTracks
+import PageServer
 import ServiceSupport
 import Storage
 import TestSupport
@@ -111,6 +112,65 @@ struct HTTPServiceTests {
         #expect(fixture.broker.settings?.endpoint?.senders.last?.device == "bag")
     }
 
+    @Test func `A server of which only a message shows whether it takes them is handed one, and then the others`()
+        throws
+    {
+        let fixture = try ServiceFixture(Self.http, in: directory)
+        fixture.broker.lose()
+        fixture.broker.send(.wantsMessage)
+        fixture.settle()
+        try fixture.bringKeys()
+        fixture.wait(.seconds(60))
+        #expect(fixture.broker.messages.count == 1)
+        #expect(fixture.status.page?.pageState()["brokers"]?.array?.first?["state"] == "disconnected")
+        fixture.broker.restore()
+        fixture.settle()
+        fixture.wait(.seconds(10))
+        #expect(fixture.broker.messages.count == 4)
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `A message that stepped aside is kept and named in the status, and others go on`() throws {
+        let fixture = try ServiceFixture(Self.http, in: directory)
+        fixture.broker.isReachable = false
+        try fixture.bringKeys()
+        fixture.broker.send(
+            .steppedAside(
+                MessageToken(rawValue: 1), topic: "owntracks/jane/hall/event", reason: "the server answers 500"))
+        fixture.broker.send(.acknowledged(MessageToken(rawValue: 2)))
+        fixture.settle()
+        fixture.wait(.seconds(10))
+        #expect(fixture.store.counters?.outboxRows == 1)
+        let server = fixture.status.page?.pageState()["brokers"]?.array?.first
+        #expect(server?["kind"] == "server")
+        let reason = server?["reason"]?.string ?? ""
+        #expect(reason == "it does not accept the message on owntracks/jane/hall/event: the server answers 500")
+        // The server has it later.
+        fixture.broker.send(.acknowledged(MessageToken(rawValue: 1)))
+        fixture.settle()
+        fixture.wait(.seconds(10))
+        #expect(fixture.status.page?.pageState()["brokers"]?.array?.first?["reason"] == "")
+        #expect(fixture.store.counters?.outboxRows == 0)
+    }
+
+    @Test func `In this mode no finding speaks of a broker`() throws {
+        let fixture = try ServiceFixture(Self.http, in: directory)
+        for event: BrokerEvent in [
+            .disconnected(.endpoint(reason: "no", cure: "look"), retryIn: .seconds(1)),
+            .untaken(.dropped(topic: "owntracks/jane/hall/cmd", size: 300_000)),
+            .refused(MessageToken(rawValue: 1), .byEndpoint(status: 400)),
+        ] {
+            fixture.broker.send(event)
+            fixture.settle()
+            let findings = try #require(fixture.status.page?.pageState()["findings"]).text
+            #expect(!findings.lowercased().contains("broker"), "\(findings)")
+            fixture.broker.send(.connected(sessionPresent: true))
+            fixture.settle()
+            let later = try #require(fixture.status.page?.pageState()["findings"]).text
+            #expect(!later.lowercased().contains("broker"), "\(later)")
+        }
+    }
+
     // MARK: - Answers
 
     /// The commands in an answer to a message of the tracker; nil: there are none.
@@ -145,7 +205,7 @@ struct HTTPServiceTests {
 
     @Test(arguments: ["[]", "{}", "", "OK", "<html></html>", "[[1]]", "{\"_type\":\"encrypted\",\"data\":\"AAAA\"}"])
     func `An answer without commands is none, whatever it is`(answer: String) throws {
-        #expect(try commands(in: answer) == nil)
+        #expect(try commands(in: answer)?.commands.isEmpty ?? true)
     }
 
     @Test func `An encrypted answer is opened with the tracker's key`() throws {
@@ -154,10 +214,36 @@ struct HTTPServiceTests {
         let received = try #require(try commands(in: sealed.text, key: "s3cr1t"))
         #expect(received.wasEncrypted)
         #expect(try received.commands.map { try $0.get() } == [.reportLocation])
+        #expect(received.remark == "1 of the type 'location'")
         // A list of friends alone is no command that went wrong.
-        #expect(try commands(in: cipher.encrypt(Array("[\(Self.friend)]".utf8)).payload.text, key: "s3cr1t") == nil)
+        let friends = cipher.encrypt(Array("[\(Self.friend)]".utf8)).payload.text
+        #expect(try commands(in: friends, key: "s3cr1t")?.commands.isEmpty == true)
         // What was sealed with another key is told.
         #expect(try commands(in: sealed.text, key: "other")?.commands.count == 1)
+    }
+
+    @Test(
+        arguments: [
+            ("[]", nil), ("{}", nil), ("", nil), (" \n", nil), ("[\(report)]", nil),
+            ("[\(friend),\(report),\(friend),{\"_type\":\"card\"}]", "1 of the type 'card', 2 of the type 'location'"),
+            ("{\"error\":\"unknown device\"}", "what is no message of OwnTracks: '{\"error\":\"unknown device\"}'"),
+            ("[\(report),5]", "what is no message of OwnTracks: '5'"),
+            ("null", "what is no message of OwnTracks: 'null'"),
+            (" User not found", "what is no JSON: 'User not found'"),
+            ("{\"_type\":\"encrypted\",\"data\":\"AAAA\"}", "1 of the type 'encrypted'"),
+        ] as [(String, String?)])
+    func `What an answer contains beside commands is put into words`(answer: String, words: String?) throws {
+        #expect(try commands(in: answer)?.remark == words)
+    }
+
+    @Test func `Words for an answer are bounded, whatever it contains`() throws {
+        let types = (0..<1000).map {
+            "{\"_type\":\"\(String(repeating: "x", count: 100))\($0)\"},{\"_type\":\"t\($0)\"}"
+        }
+        let remark = try #require(try commands(in: "[\(types.joined(separator: ","))]")?.remark)
+        #expect(remark.count < 400)
+        let text = try #require(try commands(in: String(repeating: "no ", count: 10_000))?.remark)
+        #expect(text.count < 120)
     }
 
     @Test func `A plain command beside a key is marked as plain, so that it is refused`() throws {

@@ -3,6 +3,7 @@ import Beacon
 import Configuration
 import JSON
 import Messaging
+import PageServer
 import Scanning
 import ServiceSupport
 import Shell
@@ -41,6 +42,43 @@ struct ReadingFeedServiceTests {
         fixture.wait(.seconds(60))
         #expect(fixture.availability.filters == [Self.tags])
         #expect(fixture.availability.messages.allSatisfy { $0.topic.hasSuffix("/availability") })
+    }
+
+    private func regionFinding(_ fixture: ServiceFixture) -> JSONValue? {
+        fixture.status.page?.pageState()["findings"]?.array?.first { $0["subject"] == "regions" }
+    }
+
+    /// The configuration of a gateway that has no regions of its own.
+    private func removeRegion(of fixture: ServiceFixture) {
+        fixture.command(#"{"_type":"cmd","action":"clearWaypoints"}"#)
+    }
+
+    @Test func `A gateway of a site needs no regions of its own, also while the broker is away`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        removeRegion(of: fixture)
+        // The list may still come.
+        #expect(regionFinding(fixture)?["level"] == "ok")
+        send(Self.list, to: fixture)
+        fixture.wait(.seconds(60))
+        #expect(regionFinding(fixture)?["level"] == "ok")
+        fixture.availability.lose()
+        fixture.settle()
+        fixture.wait(.seconds(60))
+        #expect(regionFinding(fixture)?["level"] == "ok")
+        fixture.availability.restore()
+        fixture.settle()
+        // The site has no list any more.
+        send("", to: fixture)
+        fixture.wait(.seconds(60))
+        #expect(regionFinding(fixture)?["level"] == "warning")
+    }
+
+    @Test(arguments: ["", "rooms: null, ", "mode: 3, url: \"http://recorder/pub\", "])
+    func `A gateway without a site and without regions is warned of`(members: String) throws {
+        let fixture = try ServiceFixture(members, in: directory)
+        removeRegion(of: fixture)
+        fixture.wait(.seconds(60))
+        #expect(regionFinding(fixture)?["level"] == "warning")
     }
 
     @Test func `A list of tags brings the card, retained, and a message for each second in which a tag is heard`()

@@ -24,6 +24,66 @@ import Testing
 
 /// The wiring of the service, in virtual time.
 struct ServiceTests {
+    // MARK: - Another name of the gateway
+
+    private static let discovery = "homeAssistant: {discovery: true}, "
+
+    /// What the broker retains on the connection of the availability, by topic.
+    private func retained(_ fixtures: ServiceFixture...) -> [String: [UInt8]] {
+        var all: [String: [UInt8]] = [:]
+        for fixture in fixtures { all.merge(fixture.retained) { $1 } }
+        return all.filter { !$0.value.isEmpty }
+    }
+
+    /// The broker sends what it retains of the former name.
+    private func sendRetained(_ retained: [String: [UInt8]], to fixture: ServiceFixture, device: String = "hall") {
+        for (topic, payload) in retained.sorted(by: { $0.key < $1.key })
+        where topic.contains("/ibeacon-gateway-\(device)/") || topic == "ibeacon-gateway/\(device)/availability" {
+            fixture.availability.send(
+                .message(ReceivedMessage(topic: topic, payload: payload, qos: .atLeastOnce, retained: true)))
+        }
+        fixture.settle()
+    }
+
+    /// Topics of Home Assistant that name a device.
+    private func topics(of device: String, in retained: [String: [UInt8]]) -> [String] {
+        retained.keys.filter {
+            $0.contains("/ibeacon-gateway-\(device)/") || $0.hasPrefix("ibeacon-gateway/\(device)/")
+        }.sorted()
+    }
+
+    @Test func `A gateway that gets another name by a restart empties what it had announced in Home Assistant`() throws
+    {
+        let fixture = try ServiceFixture(Self.discovery, in: directory)
+        try fixture.bringKeys()
+        fixture.wait(.seconds(20))
+        #expect(topics(of: "hall", in: retained(fixture)).count > 20)
+        let renamed = try fixture.restarted(Self.discovery, device: "attic")
+        #expect(renamed.availability.filters.contains("homeassistant/+/ibeacon-gateway-hall/+/config"))
+        sendRetained(retained(fixture), to: renamed)
+        renamed.wait(.seconds(30))
+        let left = retained(fixture, renamed)
+        #expect(topics(of: "hall", in: left).filter { !$0.contains("/region/") } == [])
+        #expect(topics(of: "attic", in: left).count > 20)
+        #expect(!renamed.availability.filters.contains("homeassistant/+/ibeacon-gateway-hall/+/config"))
+    }
+
+    @Test func `A former name waits for a connection over restarts, and a copied card removes nothing`() throws {
+        let fixture = try ServiceFixture(Self.discovery, in: directory)
+        fixture.wait(.seconds(20))
+        let renamed = try fixture.restarted(Self.discovery, device: "attic")
+        // The broker does not come back before the next restart.
+        let later = try renamed.restarted(Self.discovery, device: "attic")
+        #expect(later.availability.filters.contains("homeassistant/+/ibeacon-gateway-hall/+/config"))
+        // A name that the gateway has again is its own.
+        let back = try later.restarted(Self.discovery)
+        #expect(!back.availability.filters.contains { $0.contains("-attic/") && $0.contains("-hall/") })
+        #expect(back.availability.filters.contains("homeassistant/+/ibeacon-gateway-attic/+/config"))
+        back.wait(.seconds(30))
+        let copy = try back.restarted(Self.discovery, device: "copy", hardware: "hardware-2")
+        #expect(!copy.availability.filters.contains { $0.contains("ibeacon-gateway-hall/+/config") })
+    }
+
     private let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }

@@ -188,7 +188,7 @@ import Testing
         harness.command(
             #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","tag":"x"}}"#)
         #expect(harness.gateway.counters.commands.done == 0)
-        harness.handle(.settings(.refused))
+        harness.handle(.settings(.refused(reason: "no broker")))
         #expect((harness.gateway.counters.commands.done, harness.gateway.counters.commands.refused) == (0, 1))
         #expect(harness.gateway.counters.commands[.configuration] == 1)
         harness.handle(.settings(.kept(["_type": "configuration", "tag": "x"], waypoints: [], topic: nil)))

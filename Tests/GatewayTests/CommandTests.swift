@@ -30,6 +30,40 @@ struct CommandTests {
         #expect(house.gateway.counters.waypointsRefused == 1)
     }
 
+    @Test("a region that is no beacon region is taken, and remarked on in the log")
+    func noBeacon() throws {
+        var house = try GatewayHarness()
+        house.setWaypoints(
+            GatewayHarness.waypoint("car", rid: "c", more: #","rad":50"#)
+                + #",{"_type":"waypoint","tst":1,"rid":"d","desc":"Dog"}"#)
+        #expect(house.gateway.trackers[0].regions.regions.count == 2)
+        #expect(house.log.contains { $0.contains("waypoint 0 ('car") && $0.contains("rad is above 0") })
+        #expect(house.log.contains { $0.contains("waypoint 1 ('Dog')") && $0.contains("neither a UUID nor a radius") })
+        #expect(house.gateway.counters.waypointsRefused == 0)
+    }
+
+    @Test("the last refusals are kept with their reasons, equal ones as one, and their number is bounded")
+    func refusals() throws {
+        var house = try GatewayHarness()
+        house.command(#"{"_type":"cmd","action":"setWaypoint"}"#)
+        house.command(#"{"_type":"cmd","action":"setWaypoints"}"#)
+        house.command(#"{"_type":"cmd","action":"setWaypoint"}"#)
+        house.setWaypoints(#"{"_type":"waypoint","tst":1,"desc":"b:nonsense"}"#)
+        let kept = house.gateway.refusals.refusals
+        #expect(kept.map(\.count) == [1, 2, 1])
+        #expect(kept[0].text.contains("nonsense") && kept[1].text.contains("setWaypoint'"))
+        #expect(Set(kept.map(\.topic)) == [house.gateway.trackers[0].topics.command])
+        house.handle(.settings(.refused(reason: "port: 'x' does not fit")))
+        #expect(house.gateway.refusals.refusals.first?.text == "setConfiguration: port: 'x' does not fit")
+        for number in 0..<100 {
+            let action = String(repeating: "x", count: 1000) + "\(number)"
+            house.setWaypoints(
+                "{\"_type\":\"waypoint\",\"tst\":1,\"rid\":\"\(number)\",\"desc\":\"b\(number):\(action)\"}")
+        }
+        #expect(house.gateway.refusals.refusals.count == RecentRefusals.most)
+        #expect(house.gateway.refusals.refusals.allSatisfy { $0.text.count <= RecentRefusals.longestText + 1 })
+    }
+
     @Test("a region that is removed while a beacon is inside is left first, under its old name")
     func removedWhileInside() throws {
         var house = try GatewayHarness()

@@ -92,7 +92,7 @@ import Testing
         #expect(endpoint.messages.count == 3)
     }
 
-    @Test(arguments: [401, 403, 404, 405, 410, 308, 500])
+    @Test(arguments: [401, 403, 404, 405, 410, 308])
     func `Where nothing can be posted, no message is tried, and none is lost`(status: Int) throws {
         let endpoint = try ScriptedEndpoint { _ in .status(status) }
         defer { endpoint.close() }
@@ -245,6 +245,91 @@ import Testing
         #expect(eventually { owner.taken.count == 5 })
         // The greeting's and those of four messages.
         #expect(start.duration(to: .now) >= .seconds(1))
+    }
+
+    // MARK: - What is no delivery
+
+    @Test(arguments: [
+        "<!DOCTYPE html><title>Welcome</title>", "<html>", " \r\n\t<?xml version=\"1.0\"?>", "\u{feff}<html>",
+        "\u{feff} \u{a0}<p>",
+        "<", String(repeating: " ", count: 300_000) + "<html>", "<" + String(repeating: "x", count: 300_000),
+    ])
+    func `A web page is no delivery, whatever its status says`(page: String) throws {
+        let endpoint = try ScriptedEndpoint {
+            .answer($0.body.isEmpty ? 204 : 200, $0.body.isEmpty ? "" : page, headers: [])
+        }
+        defer { endpoint.close() }
+        let owner = try HTTPOwner(HTTPSettings(for: endpoint))
+        #expect(owner.post(1))
+        #expect(eventually { owner.failures.count >= 2 })
+        #expect(Set(owner.failures.map(\.description)) == [HTTPFailure.page.description])
+        #expect(owner.taken.isEmpty)
+        endpoint.reply { _ in .answer(200, "[]", headers: ["Content-Type: text/html"]) }
+        #expect(eventually { owner.taken == [1] })
+    }
+
+    @Test(arguments: ["[]", "{}", "", "ok", "\u{feff}[]", "a < b", "\"<\""])
+    func `Another body is a delivery, also if the header calls it a web page`(body: String) throws {
+        let endpoint = try ScriptedEndpoint { _ in .answer(200, body, headers: ["Content-Type: text/html"]) }
+        defer { endpoint.close() }
+        let owner = try HTTPOwner(HTTPSettings(for: endpoint))
+        #expect(owner.post(1))
+        #expect(eventually { owner.taken == [1] })
+        #expect(owner.failures.isEmpty)
+    }
+
+    // MARK: - Servers that take no empty message
+
+    @Test(arguments: [
+        ScriptedEndpoint.Reply.hangUp, .silence, .status(500), .status(503), .answer(200, "<html>", headers: []),
+    ])
+    func `A server that does not take the empty message is tried with the first real one`(
+        reply: ScriptedEndpoint.Reply
+    ) throws {
+        let endpoint = try ScriptedEndpoint { $0.body.isEmpty ? reply : .status(200) }
+        defer { endpoint.close() }
+        var settings = HTTPSettings(for: endpoint)
+        settings.limits.greeting = .milliseconds(100)
+        let owner = try HTTPOwner(settings)
+        // Without a message the server is asked for one.
+        #expect(eventually { owner.events.contains(.wantsMessage) })
+        #expect(!owner.events.contains(.reached))
+        for token in 1...3 { #expect(owner.post(Int64(token))) }
+        #expect(eventually { owner.taken == [1, 2, 3] })
+        #expect(owner.events.contains(.reached))
+        #expect(endpoint.messages.map(\.text) == (1...3).map { "{\"n\":\($0)}" })
+    }
+
+    @Test func `A server that takes neither the empty message nor others costs none, and gets all later`() throws {
+        let endpoint = try ScriptedEndpoint { _ in .hangUp }
+        defer { endpoint.close() }
+        let owner = try HTTPOwner(HTTPSettings(for: endpoint))
+        for token in 1...3 { #expect(owner.post(Int64(token))) }
+        #expect(eventually { owner.failures.count >= 12 })
+        #expect(!owner.events.contains(.reached))
+        #expect(owner.taken.isEmpty && owner.refused.isEmpty && owner.aside.isEmpty)
+        endpoint.reply { _ in .status(200) }
+        #expect(eventually { owner.taken == [1, 2, 3] })
+    }
+
+    // MARK: - One message that is not accepted
+
+    @Test(arguments: [ScriptedEndpoint.Reply.status(500), .status(403), .hangUp, .answer(200, "<html>", headers: [])])
+    func `A message that alone is not accepted steps aside when a later one was accepted`(
+        reply: ScriptedEndpoint.Reply
+    ) throws {
+        let endpoint = try ScriptedEndpoint { $0.text == "{\"n\":1}" ? reply : .status(200) }
+        defer { endpoint.close() }
+        let owner = try HTTPOwner(HTTPSettings(for: endpoint))
+        for token in 1...3 { #expect(owner.post(Int64(token))) }
+        #expect(eventually { owner.taken == [2, 3] })
+        #expect(owner.aside == [1])
+        #expect(owner.refused.isEmpty)
+        // Six attempts, the next message between, and one more: the server accepts others and still not this one.
+        #expect(
+            endpoint.messages.map(\.text).map { $0.filter(\.isNumber) } == [
+                "1", "1", "1", "1", "1", "1", "2", "1", "3",
+            ])
     }
 
     @Test func `The queue is bounded`() throws {

@@ -24,7 +24,7 @@ final class HTTPOwner {
             read: { answer, sender in
                 told.answers.withLock { $0.append((answer, sender)) }
                 // The event for the owner, only so that there is one.
-                return holdsCommands(answer) ? (.reached, true) : nil
+                return holdsCommands(answer) ? ([.reached], true) : ([], false)
             })
         try connection.start()
     }
@@ -49,6 +49,14 @@ final class HTTPOwner {
     var refused: [Int64] {
         events.compactMap { event in
             guard case .refused(let token, _) = event else { return nil }
+            return token
+        }
+    }
+
+    /// The messages that stepped aside.
+    var aside: [Int64] {
+        events.compactMap { event in
+            guard case .steppedAside(let token, _, _, _) = event else { return nil }
             return token
         }
     }

@@ -448,4 +448,73 @@ struct HomeAssistantFeedTests {
         #expect(Set(made).count == texts.count)
         #expect(made.allSatisfy { $0.utf8.count <= 80 })
     }
+
+    // MARK: - A gateway that got another name
+
+    /// What a gateway with another name has retained at the broker.
+    private func announced(by device: String) -> [Publication] {
+        var old = Self.settings
+        old.device = device
+        var feed = HomeAssistantFeed(old)
+        return feed.update(snapshot([("b4b412", "Kitchen", false)], rssi: -60)).filter { !$0.payload.isEmpty }
+    }
+
+    /// A feed that was connected at 0, with what the broker retains of the former device.
+    private func renamed(_ device: String = "old", _ availability: String? = "offline") -> HomeAssistantFeed {
+        var new = Self.settings
+        new.formerDevices = [device]
+        var feed = HomeAssistantFeed(new)
+        feed.connected()
+        _ = feed.update(snapshot([("b4b412", "Kitchen", false)]))
+        for message in announced(by: device) where message.topic.hasSuffix("/config") {
+            _ = feed.received(topic: message.topic, payload: message.text, isRetained: true)
+        }
+        if let availability {
+            _ = feed.received(
+                topic: DeviceTopics.availability(device: device), payload: availability, isRetained: true)
+        }
+        return feed
+    }
+
+    /// The topics that are emptied until a second.
+    private func emptied(by feed: inout HomeAssistantFeed, until end: Int64) -> Set<String> {
+        var topics: Set<String> = []
+        for second in stride(from: Int64(1), through: end, by: 1) {
+            let messages = feed.update(snapshot([("b4b412", "Kitchen", false)], seconds: second))
+            topics.formUnion(messages.filter(\.payload.isEmpty).map(\.topic))
+        }
+        return topics
+    }
+
+    @Test(
+        "A gateway that has another name empties all that it had announced under the former one",
+        arguments: ["offline", nil])
+    func formerDevice(availability: String?) throws {
+        var feed = renamed("old", availability)
+        #expect(feed.subscriptions.contains("homeassistant/+/ibeacon-gateway-old/+/config"))
+        #expect(emptied(by: &feed, until: 4).isEmpty)
+        #expect(feed.drainFinished().isEmpty)
+        let topics = emptied(by: &feed, until: 30)
+        let all = Set(announced(by: "old").map(\.topic))
+        let own = Set(announced(by: Self.settings.device).map(\.topic))
+        #expect(all.count > 20)
+        #expect(topics == all.subtracting(own).union([DeviceTopics.availability(device: "old")]))
+        #expect(feed.drainFinished() == ["old"])
+    }
+
+    @Test("A former name that another gateway has now is left alone, and forgotten")
+    func takenDevice() {
+        var feed = renamed("old", "online")
+        #expect(emptied(by: &feed, until: 119).isEmpty)
+        #expect(emptied(by: &feed, until: 200).isEmpty)
+        #expect(feed.drainFinished() == ["old"])
+    }
+
+    @Test("A gateway whose will comes late is not taken for another one")
+    func lateWill() {
+        var feed = renamed("old", "online")
+        #expect(emptied(by: &feed, until: 60).isEmpty)
+        _ = feed.received(topic: DeviceTopics.availability(device: "old"), payload: "offline", isRetained: false)
+        #expect(emptied(by: &feed, until: 90).count > 20)
+    }
 }

@@ -220,6 +220,31 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         #expect(reading.problemCount == 5000)
     }
 
+    @Test(
+        "A region that no beacon enters is remarked on, but for a circle that was meant as one",
+        arguments: [
+            (["desc": .string("Car:\(sampleUUID):1:3"), "rad": 50], "rad is above 0"),
+            (["desc": "Car", "uuid": .string(sampleUUID), "rad": .number(0.2)], "rad is above 0"),
+            (["desc": .string("+Car:\(sampleUUID)"), "uuid": .string(sampleUUID)], "moving circle"),
+            (["desc": "Dog", "UUID": .string(sampleUUID), "major": 1], "its 'UUID' is written 'uuid'"),
+            (["desc": "Dog", "Rad": 50], "its 'Rad' is written 'rad'"),
+            (["desc": "Dog"], "neither a UUID nor a radius"), ([:], "neither a UUID nor a radius"),
+            (["desc": "Dog", "rad": 0, "lat": 50, "lon": 8], "neither a UUID nor a radius"),
+            (["desc": "Dog", "rad": -5], "neither a UUID nor a radius"),
+            (["desc": "Dog", "uuid": ""], "neither a UUID nor a radius"),
+            (["desc": .string("Dog:\(sampleUUID)")], nil), (["desc": "Dog", "uuid": .string(sampleUUID)], nil),
+            (["desc": "Home", "rad": 50], nil), (["desc": "+follow", "rad": 50], nil),
+            (["desc": "Dog:mac:00:11:22:33:44:55"], nil),
+        ] as [([String: JSONValue], String?)])
+    func regionsWithoutBeacon(members: [String: JSONValue], words: String?) throws {
+        let waypoint = members.merging(["_type": "waypoint", "tst": 1]) { $1 }
+        let reading = try WaypointsReading(.object(waypoint))
+        #expect(reading.problems.isEmpty && reading.changes.count == 1)
+        guard let words else { return #expect(reading.remarks.isEmpty) }
+        #expect(reading.remarks.count == 1)
+        #expect(reading.remarks.first?.reason.contains(words) == true, "\(reading.remarks)")
+    }
+
     @Test("What a phone would understand otherwise is remarked on")
     func remarks() throws {
         let circle = try WaypointsReading([waypoint(["desc": .string("K:\(sampleUUID)"), "rad": 5])])

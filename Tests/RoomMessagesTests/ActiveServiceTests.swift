@@ -89,6 +89,67 @@ import Testing
         #expect(service.role == .listening)
     }
 
+    /// Lets each card of the service come back, as a broker does that takes it.
+    private func runEchoed(_ service: inout ActiveService, until end: Double) -> [String] {
+        var said: [String] = []
+        while let due = service.nextDeadline, due <= instant(end) {
+            for effect in service.tick(at: due) {
+                said.append("\(effect)")
+                guard case .publish(let isActive, let counter) = effect else { continue }
+                said += service.heard(service.instance, isActive: isActive, counter: counter, at: due).map { "\($0)" }
+            }
+        }
+        return said.filter { !$0.hasPrefix("publish") }
+    }
+
+    @Test func `A service whose card comes back is told once that it is taken`() {
+        var service = ActiveService(instance: "b")
+        _ = service.connected(at: instant(0))
+        #expect(runEchoed(&service, until: 60) == ["began", "taken"])
+        #expect(service.isTaken && !service.isRefused)
+    }
+
+    @Test func `A service whose card does not come back is refused after some seconds, and taken when it comes`() {
+        var service = ActiveService(instance: "b")
+        _ = service.connected(at: instant(0))
+        let said = run(&service, until: 60).filter { !$0.contains("publish") }
+        #expect(said == ["1000 began", "7000 refused"])
+        #expect(!service.isTaken && service.isRefused)
+        #expect(runEchoed(&service, until: 70) == ["taken"])
+        #expect(service.isTaken)
+        // The rights are taken away again.
+        #expect(run(&service, until: 120).filter { !$0.contains("publish") }.map { $0.suffix(7) } == ["refused"])
+    }
+
+    @Test func `Another's card under the own name, or one of an earlier run, is no sign that the broker takes the own`()
+    {
+        var service = ActiveService(instance: "b")
+        _ = service.connected(at: instant(0))
+        _ = run(&service, until: 1)
+        for (isActive, counter) in [(true, UInt64(0)), (true, 2), (true, 9), (false, 1)] {
+            #expect(service.heard("b", isActive: isActive, counter: counter, at: instant(1)).isEmpty)
+        }
+        #expect(!service.isTaken)
+    }
+
+    @Test
+    func
+        `A service that is refused gives way to any other whose counter moves, and a loss of the connection is no refusal`()
+    {
+        var service = ActiveService(instance: "a")
+        _ = service.connected(at: instant(0))
+        _ = run(&service, until: 12)
+        #expect(service.isRefused)
+        _ = service.heard("b", isActive: true, counter: 1, at: instant(12))
+        #expect(service.heard("b", isActive: true, counter: 2, at: instant(14)).first == .stoodDown(for: "b"))
+        #expect(service.role == .standby && !service.isRefused)
+        var other = ActiveService(instance: "a")
+        _ = other.connected(at: instant(0))
+        _ = run(&other, until: 12)
+        other.disconnected(at: instant(13))
+        #expect(!other.isRefused)
+    }
+
     @Test func `The own card says nothing`() {
         var service = ActiveService(instance: "a")
         _ = service.connected(at: instant(0))

@@ -57,6 +57,7 @@ final class RoomServiceFixture: ServiceRig {
         service = try RoomService(
             settings: try Settings(readingFrom: path, stateDirectory: directory.path),
             links: AppLinks(store: store, broker: broker, status: status), host: host, log: log)
+        broker.returns = { $0.contains("/service/") }
         try service.start()
         guard isRunning else { return }
         settle()

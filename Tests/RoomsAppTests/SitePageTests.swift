@@ -69,6 +69,48 @@ import Testing
         #expect(state["role"]?.string == "active" && state["site"]?.string == "home")
     }
 
+    @Test func `While the broker is away nothing of gateways is concluded, and what was known looks stale`() {
+        fixture.stay(in: 0, seconds: 20)
+        #expect(state()["tags"]?["jane"]?["stale"] == false && state()["current"] == true)
+        fixture.broker.lose()
+        fixture.settle()
+        fixture.wait(.seconds(120))
+        let away = state()
+        #expect(away["current"] == false && away["listening"]?.asInteger == 0)
+        #expect(away["tags"]?["jane"]?["stale"] == true && away["tags"]?["jane"]?["confidence"] == .null)
+        #expect(away["rooms"]?["kitchen"]?["stale"] == true)
+        #expect(away["gateways"]?["g0"]?["stale"] == true && away["gateways"]?["g0"]?["health"]?["problem"] == .null)
+        #expect(away["findings"]?.array?.map { $0["subject"]?.string } == ["broker"])
+    }
+
+    @Test func `A tag that only gateways heard which do not listen any more is as last known, and so is their room`() {
+        fixture.stay(in: 0, seconds: 20)
+        for gateway in 0..<2 {
+            fixture.receive("ibeacon-gateway/g\(gateway)/availability", "offline", isRetained: false)
+        }
+        fixture.receive("ibeacon-gateway/g2/availability", "offline", isRetained: false)
+        fixture.wait(.seconds(2))
+        let state = state()
+        #expect(state["rooms"]?["kitchen"]?["stale"] == true)
+        #expect(state["tags"]?["jane"]?["stale"] == true && state["tags"]?["jane"]?["confidence"] == .null)
+        #expect(state["current"] == true)
+    }
+
+    @Test func `A service whose messages the broker does not take says so, is not active, and blames no gateway`() {
+        fixture.stay(in: 0, seconds: 5)
+        fixture.broker.returns = { _ in false }
+        fixture.wait(.seconds(30))
+        let refused = state()
+        #expect(refused["role"] == "refused")
+        #expect(findings().contains { $0.contains("does not take what this service writes") })
+        #expect(refused["findings"]?.array?.allSatisfy { $0["subject"] == "service" } == true)
+        #expect(page.pageMetrics(ClientCounters()).contains("ibeacon_rooms_active 0"))
+        fixture.broker.returns = { $0.contains("/service/") }
+        fixture.wait(.seconds(5))
+        #expect(state()["role"] == "active")
+        #expect(page.pageMetrics(ClientCounters()).contains("ibeacon_rooms_active 1"))
+    }
+
     @Test func `The last five minutes of a tag are drawn from the states that the page was sent`() {
         for _ in 0..<4 {
             fixture.stay(in: 0, seconds: 5)

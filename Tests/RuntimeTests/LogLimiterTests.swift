@@ -26,6 +26,23 @@ import Testing
         #expect(limiter.admit("b", at: at(0)) == .write(suppressed: 0))
     }
 
+    @Test func `of mistakes, ten different texts of a kind are written in a minute, and repeated ones are counted`() {
+        var limiter = LogLimiter()
+        func admit(_ text: String, _ second: Int64) -> LogLimiter.Decision {
+            limiter.admit("command-refused owntracks/jane/pi", text: text, of: 10, at: at(second))
+        }
+        for number in 0..<10 {
+            #expect(admit("mistake \(number)", 0) == .write(suppressed: 0))
+            #expect(admit("mistake \(number)", 1) == .suppress)
+        }
+        #expect(admit("mistake 10", 2) == .suppress)
+        #expect(
+            limiter.admit("command-refused owntracks/jane/car", text: "a", of: 10, at: at(2)) == .write(suppressed: 0))
+        // The next minute begins anew, and tells what was left out.
+        #expect(admit("mistake 0", 60) == .write(suppressed: 11))
+        #expect(admit("mistake 1", 60) == .write(suppressed: 0))
+    }
+
     @Test func `more kinds than there is room for make the oldest forgotten, not the memory grow`() {
         var limiter = LogLimiter(capacity: 2)
         _ = limiter.admit("a", at: at(0))

@@ -143,6 +143,8 @@ package final class BrokerDouble: BrokerLink {
     package var isReachable = true
     /// Whether a connection can be opened, and the process has what it needs for it.
     package var canOpen = true
+    /// Whether the broker returns what is published on a topic, because the service subscribes to it.
+    package var returns: (String) -> Bool = { _ in false }
     private var events: [BrokerEvent] = []
     private var isOpen = false
 
@@ -164,6 +166,12 @@ package final class BrokerDouble: BrokerLink {
         messages.append(publication)
         tokens.append(token)
         if isReachable { events.append(.acknowledged(token)) }
+        if isReachable, returns(publication.topic) {
+            events.append(
+                .message(
+                    ReceivedMessage(
+                        topic: publication.topic, payload: publication.payload, qos: .atLeastOnce, retained: false)))
+        }
         return true
     }
 

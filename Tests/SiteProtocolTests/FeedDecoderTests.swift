@@ -15,6 +15,14 @@ import Testing
         #expect(throws: FeedError.self) { try FeedDecoder.heard(payload.utf8) }
     }
 
+    @Test func `The trial of doctor is ignored, and no other message of a version that is not known`() throws {
+        let topic = RoomTopic.heard(site: "home", gateway: "k")
+        #expect(try SiteMessage(topic, FeedDecoder.trial) == nil)
+        for other in [#"{"v":0,"at":1}"#, #"{"v": 0}"#, #"{"v":2}"#] {
+            #expect(throws: FeedError.self) { try SiteMessage(topic, Array(other.utf8)) }
+        }
+    }
+
     @Test(arguments: ["null", "\"loud\"", "1e9", "-500", "127"])
     func `A level that no radio measures is none`(_ level: String) throws {
         let second = try FeedDecoder.heard(

@@ -50,6 +50,32 @@ import Testing
         #expect(locations([topics[0]], nil) == [], "without states of tags there is nothing to say")
     }
 
+    @Test(arguments: [
+        (
+            #"{"site":"home","role":"refused","findings":[{"subject":"service","level":"error","text":"not taken","cure":"rights"}]}"#,
+            "not taken: rights"
+        ),
+        (
+            #"{"site":"home","role":"standby","findings":[{"subject":"broker","level":"error","text":"b: away","cure":"look"}]}"#,
+            "b: away: look"
+        ),
+        (#"{"site":"home","role":"active","findings":[]}"#, "check the rights to read"),
+    ])
+    func `Where the rooms service of this machine runs, nobody is told to start one`(answer: String, words: String)
+        throws
+    {
+        var status = SiteStatus([:], closed: [:], site: "home")
+        #expect(status.text(now: 0).contains("start one with"))
+        status.localService = LocalRoomsService(try JSONValue(parsing: answer), site: "home")
+        #expect(status.text(now: 0).contains(words), "\(status.text(now: 0))")
+        #expect(!status.text(now: 0).contains("start one with"))
+    }
+
+    @Test(arguments: [#"{"site":"other","role":"active"}"#, #"{"version":"1"}"#, "{}", "5"])
+    func `What is no rooms service of the site says nothing`(answer: String) throws {
+        #expect(LocalRoomsService(try JSONValue(parsing: answer), site: "home") == nil)
+    }
+
     // MARK: Tags
 
     private static let now: Int64 = 1_700_010_000

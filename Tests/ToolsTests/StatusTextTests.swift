@@ -121,6 +121,31 @@ import Testing
         #expect(StatusText(status).text.contains("there is none; plug one in (mgmt)"))
     }
 
+    @Test func `The last refused commands are shown with topic and reason`() {
+        let status: JSONValue = [
+            "refusedCommands": [
+                ["topic": "owntracks/jane/pi/cmd", "reason": "unknown action 'x'", "count": 3, "ago": 61]
+            ]
+        ]
+        let table = """
+            REFUSED        TIMES  TOPIC                  REASON
+            1 min 1 s ago  3      owntracks/jane/pi/cmd  unknown action 'x'
+            """
+        #expect(StatusText(StatusSnapshot(reading: status)).text.contains(table))
+    }
+
+    @Test func `Over HTTP the words are those of a server`() {
+        let status: JSONValue = [
+            "brokers": [
+                ["kind": "server", "name": "http://recorder", "state": "connected", "reason": "", "sinceAgo": 5]
+            ],
+            "queue": ["pending": 0, "sent": 1, "setAside": 2, "dropped": 0],
+        ]
+        let text = StatusText(StatusSnapshot(reading: status)).text
+        #expect(text.contains("server  connected for 5.0 s") && text.contains("2 refused by the server"))
+        #expect(!text.lowercased().contains("broker"))
+    }
+
     @Test func `A refused login names the user and the client id that were tried`() {
         var broker = Broker(clientID: "janehall")
         let refused = BrokerFailure.notAccepted(code: 5)

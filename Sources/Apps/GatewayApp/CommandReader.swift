@@ -45,17 +45,26 @@ package final class CommandReader: Sendable {
         return received
     }
 
-    /// - Returns: nil for an answer without commands, the usual case.
+    /// - Returns: nil for an empty answer, the usual case.
     private func answer(_ message: ReceivedMessage, _ cipher: PayloadCipher?, _ base: NumberBase) -> ReceivedCommands? {
-        guard let json = try? JSONValue(parsing: message.payload) else { return nil }
         var received = ReceivedCommands(
             topic: message.topic, retained: false, wasEncrypted: false, commands: [], digest: nil)
-        if let cipher, let envelope = EncryptedMessage(json) {
-            received.open(envelope, cipher, base, Command.elements(inAnswer:))
+        if let json = try? JSONValue(parsing: message.payload) {
+            if let cipher, let envelope = EncryptedMessage(json) {
+                var remark: String?
+                received.open(envelope, cipher, base) { inner in
+                    remark = AnswerRemark.text(of: inner)
+                    return Command.elements(inAnswer: inner)
+                }
+                received.remark = remark
+            } else {
+                received.commands = Command.all(inAnswer: json, base: base)
+                received.remark = AnswerRemark.text(of: json)
+            }
         } else {
-            received.commands = Command.all(inAnswer: json, base: base)
+            received.remark = AnswerRemark.text(ofBytes: message.payload)
         }
-        return received.commands.isEmpty ? nil : received
+        return received.commands.isEmpty && received.remark == nil ? nil : received
     }
 
     private static func envelope(in payload: [UInt8]) -> EncryptedMessage? {

@@ -42,6 +42,9 @@ struct HomeAssistantLink {
     /// - Returns: false: these settings need a new link.
     mutating func change(to settings: HomeAssistantFeed.Settings) -> Bool { feed.change(to: settings) }
 
+    /// Removes and returns the former devices of which nothing is left.
+    mutating func drainFinished() -> [String] { feed.drainFinished() }
+
     mutating func connected() {
         isConnected = true
         forget()

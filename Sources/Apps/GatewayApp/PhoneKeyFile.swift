@@ -22,7 +22,7 @@ package enum PhoneKeyFile {
     package static func provided(
         _ credentials: String? = Settings.environment("CREDENTIALS_DIRECTORY")
     ) throws(Failure) -> [PhoneKeys.Phone] {
-        guard let path = credentials.map({ "\($0)/\(credential)" }), FileAccess.exists(path) else { return [] }
+        guard let path = credentials.map({ "\($0)/\(credential)" }), !FileAccess.isMissing(path) else { return [] }
         return try parse(FileAccess.read(path), path).phones
     }
 

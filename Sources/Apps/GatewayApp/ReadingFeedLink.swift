@@ -67,6 +67,12 @@ package struct ReadingFeedLink {
     private(set) var dropped: UInt64 = 0
     /// The phones in the card that was published last.
     var publishedPhones: [BeaconUUID] = []
+    /// Whether the site had a list of tags when it was last known. Without a connection the list may be there still.
+    var hasSite = false
+    /// When the connection was made; nil: there is none.
+    private var connected: MonotonicInstant?
+    /// After this time on a connection without a list of tags the site has none.
+    private static let patience: Duration = .seconds(10)
     /// Whether the service was told, on this connection, that its list cannot be decrypted.
     private var hasComplained = false
 
@@ -114,8 +120,16 @@ package struct ReadingFeedLink {
     /// The timer fired.
     mutating func fired() { armed = nil }
 
+    mutating func connected(at now: MonotonicInstant) { connected = now }
+
+    /// Whether the gateway is one of a site, as far as it can be known yet.
+    func mayHaveSite(at now: MonotonicInstant) -> Bool {
+        hasSite || connected.map { $0.duration(to: now) < Self.patience } ?? true
+    }
+
     /// The connection has ended. Its unsent messages are dropped.
     mutating func disconnected(at now: MonotonicInstant) {
+        connected = nil
         _ = feed.handle(.tags(nil), at: now)
         unsent = []
         hasComplained = false

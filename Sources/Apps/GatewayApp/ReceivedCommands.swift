@@ -12,6 +12,8 @@ package struct ReceivedCommands: Hashable, Sendable {
     package var digest: CommandDigest?
     /// The envelope of each command of an encrypted message; else empty.
     package var envelopes: [CommandEnvelope] = []
+    /// Of an answer over HTTP: what it contains beside commands; nil: nothing.
+    package var remark: String?
 
     package init(
         topic: String, retained: Bool, wasEncrypted: Bool, commands: [Result<Command, CommandError>],

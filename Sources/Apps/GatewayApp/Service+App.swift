@@ -77,7 +77,7 @@ extension Service: AppOwner {
     private func write(_ entry: LogEntry) {
         let fields = entry.fields.merging(["IBEACON_KIND": entry.kind]) { own, _ in own }
         if entry.priority <= .warning {
-            log.once(entry.kind, entry.priority, entry.text, fields: fields, of: entry.budget)
+            log.each("\(entry.kind) \(entry.scope)", entry.priority, entry.text, fields: fields, of: entry.budget)
         } else {
             log.write(entry.priority, entry.text, fields: fields, of: entry.budget)
         }
@@ -114,6 +114,7 @@ extension Service: AppOwner {
             },
             about: ["version": .string(Program.version)])
         restorePhones(snapshot.values[ExactString(Self.heardPhonesKey)])
+        restoreFormerDevices(snapshot, stored)
         app.handle(.start(stored), at: now)
         if kept != remote?.bytes { app.handle(.settings(.remaining(remote)), at: now) }
     }

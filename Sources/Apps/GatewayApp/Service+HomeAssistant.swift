@@ -46,10 +46,12 @@ extension Service {
     private var feedSettings: HomeAssistantFeed.Settings {
         // Requests are not encrypted: if a key is set, none is carried out.
         let isEncrypted = configuration.trackers.contains { $0.encryptionKey != .absent }
-        return HomeAssistantFeed.Settings(
+        var settings = HomeAssistantFeed.Settings(
             prefix: configuration.homeAssistant.prefix, device: configuration.trackers[0].deviceID,
             version: Program.version, pageURL: pageURL, takesCommands: configuration.obeysCommands && !isEncrypted,
             area: configuration.namedRoom)
+        settings.formerDevices = formerDevices.names
+        return settings
     }
 
     /// The address of the status page for other machines.
@@ -67,6 +69,7 @@ extension Service {
         for event in links.availability.drainEvents() {
             switch event {
             case .connected:
+                readingFeed?.connected(at: host.now)
                 homeConnected()
                 publishAvailability("online")
                 publishPhones()
@@ -99,7 +102,7 @@ extension Service {
                 } else if home?.needsUpdate == true {
                     homeChanged()
                 }
-            case .moved, .decoded, .untaken, .postponed, .subscribed: break
+            case .moved, .decoded, .untaken, .postponed, .subscribed, .steppedAside, .wantsMessage, .answered: break
             }
         }
     }
@@ -137,6 +140,7 @@ extension Service {
         guard home?.isConnected == true else { return }
         home?.update(snapshot(at: host.now))
         sendToHome()
+        finishFormerDevices()
     }
 
     private func sendToHome() {

@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import Configuration
 import Gateway
 import Messaging
 import OwnTracks
@@ -51,6 +52,12 @@ extension Service {
         return filters
     }
 
+    /// Whether the gateway sends the readings of a site's tags, or may do so when the site's list arrives.
+    func servesSite(at now: MonotonicInstant) -> Bool {
+        let broker = configuration.broker
+        return broker.endpoint == nil && !broker.isOffline && readingFeed?.mayHaveSite(at: now) == true
+    }
+
     /// Passes an input to the feed.
     func feed(_ input: ReadingFeed.Input, at now: MonotonicInstant) {
         let connection = app.core.mayPublish(.readings, of: 0, at: now) ? links.availability : nil
@@ -73,6 +80,7 @@ extension Service {
         guard message.topic.hasSameBytes(as: readingFeed.settings.tags) else { return false }
         // An empty message removes a retained one.
         guard !message.payload.isEmpty else {
+            self.readingFeed?.hasSite = false
             feed(.tags(nil), at: host.now)
             links.availability.subscribe(to: availabilityFilters)
             return true
@@ -87,6 +95,7 @@ extension Service {
         do {
             let tags = try FeedDecoder.tags(list).beacons
             let isNews = !readingFeed.isOn
+            self.readingFeed?.hasSite = true
             namedTags = Set(tags.map(\.uuid))
             namePhones()
             feed(.tags(tags), at: host.now)

@@ -55,10 +55,12 @@ extension Service {
     /// - Parameter modes: As of `Input.configuration`.
     private func putInForce(_ reload: Reload, modes: [ExactString: MonitoringMode]) {
         let configuration = reload.configuration
+        let formerDevice = app.core.configuration.trackers[0].deviceID
         app.settings.configuration = configuration
         keys.update(configuration)
         // The core starts with these settings when the stored state is read.
         guard app.core.isStarted else { return }
+        noteFormerDevice(formerDevice)
         // First, because the transitions of the change come under the new positions of the trackers.
         monitor.replaceTrackers(app.core.trackers.map(\.topics.base), by: configuration.trackers.map(\.topics.base))
         app.handle(.configuration(configuration, modes: modes), at: host.now)
@@ -82,16 +84,20 @@ extension Service {
     func reconfigure(_ request: SettingsRequest) {
         guard pending == nil else {
             log.warning("setConfiguration refused: another one is being tried")
-            return refuseSettings()
+            return refuseSettings(because: "another one is being tried")
         }
         let merged = RemoteSettings.merge(
             request.changes, over: app.core.remoteSettings ?? ["_type": "configuration"], file: app.settings.json)
         var candidate = app.settings
-        guard let remote = candidate.apply(merged, log) else { return refuseSettings() }
+        let remote: RemoteSettings
+        do throws(ConfigurationError) { remote = try candidate.apply(merged) } catch {
+            for problem in error.problems { log.warning("setConfiguration refused: \(problem)") }
+            return refuseSettings(because: error.problems.map { "\($0)" }.joined(separator: "; "))
+        }
         let before = configuration
         let modes = candidate.configuration.monitoring == before.monitoring ? [] : app.core.trackers
         let timer = host.timer { [unowned self] _ in
-            rollBack(because: "no broker within \(decimal(before.remoteTrial)) s")
+            rollBack(because: "no \(before.broker.receiver) within \(decimal(before.remoteTrial)) s")
         }
         timer.arm(after: before.remoteTrial)
         // Regions are merged once, and not again at every start.
@@ -114,7 +120,9 @@ extension Service {
             .0.topics.base
     }
 
-    private func refuseSettings() { app.handle(.settings(.refused), at: host.now) }
+    private func refuseSettings(because reason: String) {
+        app.handle(.settings(.refused(reason: reason)), at: host.now)
+    }
 
     /// The broker accepted the connection with the new settings: they stay, with the regions that came with them.
     func keepPendingConfiguration() {
@@ -131,7 +139,7 @@ extension Service {
         refused.timer.disarm()
         log.error("setConfiguration: \(reason); back to the old settings")
         putInForce(refused.before, modes: refused.modes)
-        refuseSettings()
+        refuseSettings(because: reason)
     }
 }
 
@@ -169,15 +177,20 @@ extension Settings {
     ///
     /// - Returns: nil, with the reasons in the log, if the result is not valid.
     package mutating func apply(_ changes: JSONValue, _ log: Log) -> RemoteSettings? {
-        do throws(ConfigurationError) {
-            let remote = try RemoteSettings(
-                applying: changes, to: json, hostName: Settings.hostName, files: SecretFile.files(beside: path))
-            configuration = remote.configuration
-            return remote
-        } catch {
+        do throws(ConfigurationError) { return try apply(changes) } catch {
             for problem in error.problems { log.warning("setConfiguration refused: \(problem)") }
             return nil
         }
+    }
+
+    /// The same.
+    ///
+    /// - Throws: if the result is not valid.
+    fileprivate mutating func apply(_ changes: JSONValue) throws(ConfigurationError) -> RemoteSettings {
+        let remote = try RemoteSettings(
+            applying: changes, to: json, hostName: Settings.hostName, files: SecretFile.files(beside: path))
+        configuration = remote.configuration
+        return remote
     }
 }
 

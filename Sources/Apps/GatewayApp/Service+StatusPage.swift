@@ -35,7 +35,8 @@ extension Service {
     // MARK: - Content
 
     func snapshot(at now: MonotonicInstant) -> StatusSnapshot {
-        var snapshot = monitor.snapshot(of: app.core, app.watch, links, configuration, at: now)
+        var snapshot = monitor.snapshot(
+            of: app.core, app.watch, links, configuration, servesSite: servesSite(at: now), at: now)
         snapshot.phones = phoneStates(at: now)
         return snapshot
     }
@@ -80,6 +81,7 @@ extension Service {
             return .refused("\(error)")
         }
         if let problem = reading.problems.first { return .refused(problem.reason) }
+        for remark in reading.remarks { log.warning("page: \(remark)") }
         var changes = reading.changes
         if !hasKey, case .set(var region, _)? = changes.first {
             let clock = app.core.wallClock

@@ -27,6 +27,8 @@ package final class Service {
     var home: HomeAssistantLink?
     /// Restarts of the scan that users ask for.
     var scanRestarts = RateBucket(capacity: 2, period: .seconds(30))
+    /// Names that the gateway had before, whose entities are still to be removed from Home Assistant.
+    var formerDevices = FormerDeviceNames()
     /// nil while the configuration has no rooms service.
     var readingFeed: ReadingFeedLink?
     /// The keys of phones.

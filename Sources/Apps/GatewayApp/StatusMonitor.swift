@@ -133,7 +133,7 @@ struct StatusMonitor {
 
     func snapshot(
         of gateway: Gateway, _ watch: LinkWatch, _ links: ServiceLinks, _ configuration: Configuration,
-        at now: MonotonicInstant
+        servesSite: Bool = false, at now: MonotonicInstant
     ) -> StatusSnapshot {
         var snapshot = StatusSnapshot(
             now: now, wallClock: gateway.wallClock, version: Program.version,
@@ -159,15 +159,18 @@ struct StatusMonitor {
         }
         snapshot.beacons = states
         snapshot.trackers = gateway.trackerStates(hearings: heard, changes: changes, at: now)
+        snapshot.markStale()
         snapshot.lowBatteries = gateway.lowBatteries.map { .init(beacon: $0.beacon, names: $0.names, state: $0.state) }
         snapshot.transitions = transitions
         snapshot.counters = gateway.counters
+        snapshot.refusals = gateway.refusals.refusals
         snapshot.overflow = .init(
             sightings: gateway.droppedSightings, incoming: UInt64(max(0, links.broker.droppedMessages)),
             crowded: gateway.crowdedRegion(at: now))
         snapshot.malformed = malformed(adapters, links.radio.malformed)
         snapshot.process = ProcessUsage.read()
         snapshot.process?.startTime = startTime
+        snapshot.servesSite = servesSite
         snapshot.findings = snapshot.liveFindings
         return snapshot
     }

@@ -30,11 +30,12 @@ extension RoomService: SitePageOwner {
     var pageFrame: SiteSnapshot {
         let role = site.role
         let service = SiteSnapshot.ServiceState(
-            site: site.settings.site ?? "", instance: site.instance, role: role,
+            site: site.settings.site ?? "", instance: site.instance, role: site.shownRole,
             other: role == .active ? nil : site.election?.other, version: Program.version, startedAt: startedAt)
         var frame = SiteSnapshot(
             now: now, wallClock: host.wallClock, service: service,
             broker: app.watch.broker.state(of: configuration.broker, at: now))
+        frame.service.refusal = site.refusalOfService
         frame.queue = app.watch.queue(app.links.store.counters)
         frame.storeProblem = app.watch.storeProblem
         frame.service.dropped = UInt64(max(0, app.links.broker.droppedMessages))

@@ -103,8 +103,9 @@ extension RoomService: AppOwner {
             case .deliver: app.delivers(true)
             case .found(let finding): log.once("\(finding)", .warning, finding.text)
             case .refused(let error): log.once("feed", .warning, "a message was refused: \(error)")
-            case .log(let priority, let text, let kind?):
-                log.once(kind, priority, text, of: kind.hasSuffix("-refused") ? .refusals : .general)
+            case .log(let priority, let text, let kind?) where kind.hasSuffix("-refused"):
+                log.each(kind, priority, text, of: .refusals)
+            case .log(let priority, let text, let kind?): log.once(kind, priority, text)
             case .log(let priority, let text, nil):
                 // Notices tell what was decided of tags.
                 log.write(priority, text, of: priority == .notice ? .transitions : .general)

@@ -65,12 +65,15 @@ final class SitePage: PageSource {
             }
         }
         snapshot.tagCounts.all = tags.count
+        snapshot.gateways = gateways(of: site, snapshot)
+        let listening = Set(snapshot.gateways.filter(\.report.isListening).map(\.report.name))
         let known = Set(site.engine.knownRooms.map(\.id))
         snapshot.rooms = site.engine.roomReports.filter { known.contains($0.name.id) }.map {
             let inside = occupants[$0.name.id]
-            return SiteSnapshot.ShownRoom(report: $0, count: inside?.count ?? 0, tags: inside?.names ?? [])
+            return SiteSnapshot.ShownRoom(
+                report: $0, count: inside?.count ?? 0, tags: inside?.names ?? [],
+                isStale: !$0.gateways.isEmpty && listening.isDisjoint(with: $0.gateways))
         }
-        snapshot.gateways = gateways(of: site, snapshot)
         snapshot.services = site.services
         snapshot.question = site.question
         if let nodes = site.virtualNodes?.rivals(at: now), !nodes.isEmpty { snapshot.rivals = site.rivalAdvice(nodes) }
@@ -119,7 +122,8 @@ final class SitePage: PageSource {
             return SiteSnapshot.ShownTag(
                 id: tag.id, published: site.roster.states[place], beacon: tag.pattern.description,
                 isConfigured: configured.contains(tag.id), belief: belief, training: explanation.training,
-                series: history.series(ofTag: tag.id, at: now))
+                series: history.series(ofTag: tag.id, at: now),
+                isStale: explanation.isHome && !explanation.levels.contains(where: \.isListening))
         }
     }
 

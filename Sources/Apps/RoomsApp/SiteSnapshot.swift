@@ -14,7 +14,10 @@ struct SiteSnapshot {
     struct ServiceState {
         var site: String
         var instance: String
-        var role: ActiveService.Role
+        /// `Site.shownRole`
+        var role: String
+        /// Why the service is not active although its role would be, with advice; nil: nothing prevents it.
+        var refusal: (text: String, cure: String)?
         /// The other service that is presumably active.
         var other: String?
         var version: String
@@ -57,6 +60,8 @@ struct SiteSnapshot {
         var training: TagExplanation.Training?
         /// The last five minutes, as `BeliefHistory.series` returns them.
         var series: [String: String]
+        /// Whether no gateway that listens now has heard the tag: it may have gone since.
+        var isStale = false
     }
 
     struct ShownRoom {
@@ -65,6 +70,8 @@ struct SiteSnapshot {
         var count: Int
         /// Names of the first `namedTags` of them.
         var tags: [String]
+        /// Whether the room has gateways, and none of them listens.
+        var isStale = false
     }
 
     struct ShownGateway {
@@ -127,12 +134,19 @@ struct SiteSnapshot {
 // MARK: - What needs attention
 
 extension SiteSnapshot {
+    /// Whether what is known of gateways and tags is of the present: messages of gateways arrive, and the gateways get the list of
+    /// tags. Otherwise their silence says nothing.
+    var isCurrent: Bool { broker.phase == .connected && service.refusal == nil }
+
     /// The worst findings come first.
     var findings: [Finding] {
         var findings: [Finding] = []
         if broker.phase != .connected || !broker.reason.isEmpty {
             let reason = broker.reason.isEmpty ? "is not connected" : broker.reason
             findings.append(.init(.error, "broker", "\(broker.name): \(reason)", cure: broker.cure))
+        }
+        if let refusal = service.refusal {
+            findings.append(.init(.error, "service", refusal.text, cure: refusal.cure))
         }
         if let storeProblem {
             findings.append(
@@ -146,6 +160,12 @@ extension SiteSnapshot {
                     .warning, "tags", "there is no tag yet", cure: "add one below; 'ibeacon-gateway scan' shows beacons"
                 ))
         }
+        return isCurrent ? findings + gatewayFindings : findings
+    }
+
+    /// What is said of gateways, which has no meaning while nothing of them can arrive.
+    private var gatewayFindings: [Finding] {
+        var findings: [Finding] = []
         if gateways.isEmpty {
             findings.append(
                 .init(
@@ -187,7 +207,8 @@ extension SiteSnapshot {
     var json: JSONValue {
         [
             "site": .string(service.site), "instance": .string(service.instance),
-            "role": .string("\(service.role)"), "activeService": .optional(service.other.map { .shown($0) }),
+            "role": .string(service.role), "current": .bool(isCurrent),
+            "activeService": .optional(service.other.map { .shown($0) }),
             "version": .string(service.version),
             "time": wallClock.isKnown ? .integer(wallClock.epochSeconds(at: now)) : .null,
             "localTime": .optional(wallClock.localTime(at: now).map { .string("\($0)") }),
@@ -197,13 +218,14 @@ extension SiteSnapshot {
                 "pending": .integer(Int64(queue.pending)), "dropped": .count(queue.dropped), "sent": .count(queue.sent),
             ],
             "store": ["ok": .bool(storeProblem == nil), "problem": .optional(storeProblem.map { .shown($0) })],
-            "tags": object(tags.map { ($0.id, $0.json(at: now)) }),
+            "tags": object(tags.map { ($0.id, $0.json(at: now, isCurrent: isCurrent)) }),
             "tagCount": .integer(Int64(tagCounts.all)), "homeCount": .integer(Int64(tagCounts.home)),
             "adopt": .bool(question != nil),
-            "rooms": object(shownRooms.map { ($0.report.name.id, $0.json) }), "roomCount": .integer(Int64(rooms.count)),
-            "gateways": object(shownGateways.map { ($0.report.name, $0.json(at: now)) }),
+            "rooms": object(shownRooms.map { ($0.report.name.id, $0.json(isCurrent: isCurrent)) }),
+            "roomCount": .integer(Int64(rooms.count)),
+            "gateways": object(shownGateways.map { ($0.report.name, $0.json(at: now, isCurrent: isCurrent)) }),
             "gatewayCount": .integer(Int64(gateways.count)),
-            "listening": .integer(Int64(gateways.count { $0.report.isListening })),
+            "listening": .integer(isCurrent ? Int64(gateways.count { $0.report.isListening }) : 0),
             "services": object(
                 services.map { ($0.key, ["active": .bool($0.value.isActive), "version": .shown($0.value.version)]) }),
             "counters": .optional(counters?.json),
@@ -266,7 +288,7 @@ extension SiteSnapshot.Nearby {
 }
 
 extension SiteSnapshot.ShownTag {
-    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+    fileprivate func json(at now: MonotonicInstant, isCurrent: Bool) -> JSONValue {
         var members = published.json.object ?? [:]
         members["name"] = .shown(members["name"]?.string ?? id)
         members["lastRoomName"] = members["lastRoomName"]?.string.map { .shown($0) }
@@ -278,6 +300,10 @@ extension SiteSnapshot.ShownTag {
         if let room = members["room"]?.string, !belief.isEmpty {
             members["confidence"] = .hundredths(Double(belief.first { $0.room.id == room }?.probability ?? 0))
         }
+        // How sure it was says nothing about the present.
+        let isOld = isStale || (!isCurrent && published.isHome)
+        if isOld { members["confidence"] = .null }
+        members["stale"] = .bool(isOld)
         members["series"] = .object(series.mapValues { .string($0) })
         members["training"] = .optional(training.map { $0.json(at: now) })
         return .object(members)
@@ -296,8 +322,9 @@ extension TagExplanation.Training {
 }
 
 extension SiteSnapshot.ShownRoom {
-    fileprivate var json: JSONValue {
+    fileprivate func json(isCurrent: Bool) -> JSONValue {
         [
+            "stale": .bool(isStale || !isCurrent),
             "name": .shown(report.name.name), "count": .integer(Int64(count)),
             "tags": .array(tags.map { .shown($0) }),
             "gateways": .array(report.gateways.prefix(20).map { .shown($0) }),
@@ -307,11 +334,12 @@ extension SiteSnapshot.ShownRoom {
 }
 
 extension SiteSnapshot.ShownGateway {
-    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+    fileprivate func json(at now: MonotonicInstant, isCurrent: Bool) -> JSONValue {
         [
-            "room": .optional(report.room.map { .shown($0.name) }),
+            "stale": .bool(!isCurrent), "room": .optional(report.room.map { .shown($0.name) }),
             "health": [
-                "listening": .bool(report.isListening), "problem": .optional(trouble.map { .string($0.rawValue) }),
+                "listening": .bool(report.isListening && isCurrent),
+                "problem": .optional(isCurrent ? trouble.map { .string($0.rawValue) } : nil),
             ],
             "heardAgo": .ago(report.lastMessage, at: now),
             "version": .optional(card.map { .shown($0.version ?? "") }),
@@ -332,7 +360,7 @@ extension SiteSnapshot {
             [([("site", service.site), ("instance", service.instance), ("version", service.version)], 1)])
         writer.single(
             "ibeacon_rooms_active", .gauge, "1 if this service is the one that decides.",
-            service.role == .active ? 1 : 0)
+            service.role == "active" ? 1 : 0)
         writer.single(
             "ibeacon_rooms_waits_for_adoption", .gauge,
             "1 while this service does not know the site's list of tags, and decides nothing.", question == nil ? 0 : 1)
@@ -359,7 +387,7 @@ extension SiteSnapshot {
             })
         writer.family(
             "ibeacon_rooms_gateway_listening", .gauge, "1 while a gateway listens and sends what it hears.",
-            gateways.map { ([("gateway", $0.report.name)], $0.report.isListening ? 1 : 0) })
+            gateways.map { ([("gateway", $0.report.name)], $0.report.isListening && isCurrent ? 1 : 0) })
         if let counters { write(counters, to: &writer) }
         writeMessages(&writer)
         if let process = service.process {

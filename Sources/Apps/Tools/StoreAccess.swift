@@ -16,8 +16,16 @@ extension StoreReader {
         } catch StoreError.absent {
             return nil
         } catch {
-            throw error as? Failure ?? Failure(.inputOutput, "\(error)")
+            throw error as? Failure ?? failure(error, directory)
         }
+    }
+
+    /// SQLite does not say why it cannot open a file.
+    private static func failure(_ error: any Error, _ directory: String) -> Failure {
+        guard let unreadable = FileAccess.unreadable([directory, StoreSettings.path(in: directory)]) else {
+            return Failure(.inputOutput, "\(error)")
+        }
+        return Failure(.noPermission, "\(unreadable.message); only root and the service's user can read the state")
     }
 }
 

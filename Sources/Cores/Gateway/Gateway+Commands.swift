@@ -9,7 +9,7 @@ extension Gateway {
     mutating func receive(_ received: ReceivedCommand, at now: MonotonicInstant) -> [Effect] {
         guard trackers.indices.contains(received.tracker) else { return [] }
         guard let refusal = commands.receive(received, at: now) else { return [] }
-        return [report(refusal, of: received)]
+        return [report(refusal, of: received, at: now)]
     }
 
     mutating func carryOutDueCommands(at now: MonotonicInstant) -> [Effect] {
@@ -20,11 +20,16 @@ extension Gateway {
 
     /// Carries out what the broker counts as delivered and does not send again. New settings would need a trial.
     mutating func carryOutLastCommands(at now: MonotonicInstant) -> [Effect] {
-        commands.drain().flatMap { received -> [Effect] in
-            guard case .success(.setConfiguration) = received.command else { return obey(received, at: now) }
+        var effects: [Effect] = []
+        for received in commands.drain() {
+            guard case .success(.setConfiguration) = received.command else {
+                effects += obey(received, at: now)
+                continue
+            }
             let refusal = commands.refuse(.unavailable, "the service is about to end")
-            return trackers.indices.contains(received.tracker) ? [report(refusal, of: received)] : []
+            if trackers.indices.contains(received.tracker) { effects.append(report(refusal, of: received, at: now)) }
         }
+        return effects
     }
 
     /// Regions of all trackers.
@@ -40,7 +45,7 @@ extension Gateway {
             allowsRemoteConfiguration: configuration.allowsRemoteConfiguration,
             needsEncryption: tracker.configuration.encryptionKey != .absent)
         switch commands.admit(received, rights, applied: tracker.appliedCommands) {
-        case .refused(let reason): return [report(reason, of: received)]
+        case .refused(let reason): return [report(reason, of: received, at: now)]
         case .appliedBefore:
             // It stays among the latest, however many live commands follow it.
             let text = CommandGate.repetition(on: tracker.topics.command)
@@ -62,7 +67,7 @@ extension Gateway {
         }
         if command == .reportLocation, let reason = reasonNotToReport(of: tracker, at: now) {
             let refusal = commands.refuse(.unavailable, reason)
-            return [report(refusal, of: received)]
+            return [report(refusal, of: received, at: now)]
         }
         commands.countDone()
         switch command {
@@ -101,9 +106,12 @@ extension Gateway {
 
     var storedEnvelopes: Effect { .value(key: ObeyedEnvelopes.storeKey, commands.obeyed.bytes) }
 
-    private func report(_ refusal: CommandRefusal, of received: ReceivedCommand) -> Effect {
+    private mutating func report(
+        _ refusal: CommandRefusal, of received: ReceivedCommand, at now: MonotonicInstant
+    ) -> Effect {
         let topic = trackers[received.tracker].topics.command
-        return .log(LogEntry(.warning, "command-refused", refusal.logLine(on: topic)))
+        refusals.add(refusal.text, on: topic, at: now)
+        return .log(LogEntry(.warning, "command-refused", refusal.logLine(on: topic), of: topic))
     }
 
     /// Merges the regions of a command, and logs their mistakes.
@@ -112,16 +120,25 @@ extension Gateway {
     mutating func setWaypoints(
         _ reading: WaypointsReading, of tracker: Int, at now: MonotonicInstant
     ) -> (effects: [Effect], isMerged: Bool) {
+        let topic = trackers[tracker].topics.base
         totals.waypointsRefused += UInt64(reading.problemCount)
         var effects = reading.problems.prefix(10).map { problem in
-            Effect.log(LogEntry(.warning, "waypoint-refused", "setWaypoints: \(problem)"))
+            Effect.log(LogEntry(.warning, "waypoint-refused", "setWaypoints: \(problem)", of: topic))
         }
         if reading.problemCount > 10 {
-            effects.append(
-                .log(LogEntry(.warning, "waypoint-refused", "setWaypoints: and \(reading.problemCount - 10) more")))
+            let text = "setWaypoints: and \(reading.problemCount - 10) more"
+            effects.append(.log(LogEntry(.warning, "waypoint-refused", text, of: "\(topic) more")))
         }
+        for problem in reading.problems.prefix(10) {
+            refusals.add("setWaypoints: \(problem)", on: trackers[tracker].topics.command, at: now)
+        }
+        // They are taken, and no beacon enters them.
         effects += reading.remarks.prefix(10).map { remark in
-            .log(LogEntry(.notice, "waypoint-remark", "setWaypoints: \(remark)"))
+            Effect.log(LogEntry(.warning, "waypoint-remark", "setWaypoints: \(remark)", of: topic))
+        }
+        if reading.remarks.count > 10 {
+            let text = "setWaypoints: and \(reading.remarks.count - 10) more remarks"
+            effects.append(.log(LogEntry(.warning, "waypoint-remark", text, of: "\(topic) more")))
         }
         if !reading.keys.isEmpty { effects.append(.phoneKeys(reading.keys)) }
         let (merging, isMerged) = merge(reading.changes, of: tracker, at: now)

@@ -194,7 +194,7 @@ extension Gateway {
 
 extension StoredState {
     /// Whether this hardware served the devices; nil: not known.
-    var isOnSameHardware: Bool? { servedHardware.flatMap { served in hardware.map { $0 == served } } }
+    package var isOnSameHardware: Bool? { servedHardware.flatMap { served in hardware.map { $0 == served } } }
 
     /// Whether this may be a copy of the state of another gateway that still runs: both the hardware and the gateway's device differ. A
     /// gateway that was moved and renamed looks the same.
@@ -204,6 +204,9 @@ extension StoredState {
         else { return false }
         return !own.deviceID.hasSameBytes(as: served)
     }
+
+    /// The `deviceId` with which the gateway ran last; nil: it has not run, or an earlier version did.
+    package var servedDevice: String? { Self.texts(servedDevices).first }
 
     /// The texts of a stored JSON array.
     fileprivate static func texts(_ bytes: [UInt8]?) -> [String] {

@@ -30,9 +30,10 @@ extension Gateway {
     /// them. Stores which settings are still kept beside a file that was read.
     mutating func finish(_ outcome: SettingsOutcome, at now: MonotonicInstant) -> [Effect] {
         switch outcome {
-        case .refused:
+        case .refused(let reason):
             // The service has logged the reason.
-            _ = commands.refuse(.configuration, "")
+            let refusal = commands.refuse(.configuration, "setConfiguration: \(reason)")
+            refusals.add(refusal.text, on: trackers[0].topics.command, at: now)
             return []
         case .kept(let settings, let waypoints, let topic):
             commands.countDone()

@@ -3,7 +3,7 @@ import Beacon
 package import Configuration
 package import Identities
 package import JSON
-import OwnTracks
+package import OwnTracks
 import Presence
 import Regions
 
@@ -27,6 +27,8 @@ package struct Gateway: Sendable {
     package let explainsTransitions: Bool
     /// The counters, without those of the commands.
     var totals = Counters()
+    /// The last refused commands and waypoints.
+    package internal(set) var refusals = RecentRefusals()
     var engine = PresenceEngine()
     private(set) var startedAt = MonotonicInstant.zero
     /// What tells this hardware from any other, as it is stored; nil: not known.
@@ -146,7 +148,8 @@ package struct Gateway: Sendable {
         case .homeAssistantStarted: return births.want(at: now) ? announce(at: now, isAgain: true) : []
         case .requestRefused(let topic):
             let refusal = commands.refuse(.overload, "requests come too fast")
-            return [.log(LogEntry(.warning, "command-refused", refusal.logLine(on: topic)))]
+            refusals.add(refusal.text, on: topic, at: now)
+            return [.log(LogEntry(.warning, "command-refused", refusal.logLine(on: topic), of: topic))]
         }
     }
 

@@ -142,7 +142,7 @@ package enum SettingsOutcome: Sendable {
     /// the tracker with this base topic. nil: the settings do not contain the tracker that got the command.
     case kept(JSONValue, waypoints: [WaypointsReading], topic: String?)
     /// The settings are not valid, or the broker could not be reached with them. The log has the reason.
-    case refused
+    case refused(reason: String)
     /// The file was read, and these of the kept settings stay; nil: none.
     case remaining(JSONValue?)
 }

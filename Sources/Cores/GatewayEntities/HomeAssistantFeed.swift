@@ -24,6 +24,8 @@ package struct HomeAssistantFeed: Sendable {
         package var takesCommands: Bool
         /// The area in which Home Assistant creates the gateway's device.
         package var area: String?
+        /// Names that the gateway had before as its `deviceId`, whose entities are to be removed.
+        package var formerDevices: [String] = []
 
         package init(
             prefix: String, device: String, version: String, pageURL: String? = nil, takesCommands: Bool = true,
@@ -37,8 +39,11 @@ package struct HomeAssistantFeed: Sendable {
             self.takesCommands = takesCommands
         }
 
-        var node: String { "ibeacon-gateway-" + TopicIdentifier.identifier(of: device) }
+        var node: String { HomeAssistantFeed.node(of: device) }
     }
+
+    /// The level of a gateway in the topics of descriptions.
+    static func node(of device: String) -> String { "ibeacon-gateway-" + TopicIdentifier.identifier(of: device) }
 
     /// A request of a user in Home Assistant.
     package enum Request: Hashable, Sendable {
@@ -75,6 +80,9 @@ package struct HomeAssistantFeed: Sendable {
     /// Descriptions of an earlier run arrived, or the settings have changed: the next `update` compares all.
     private var mustCompareDescriptions = false
     private var removed = RemovedDescriptions()
+    private var former: FormerDevices
+    /// Former devices of which nothing is left to remove.
+    private var finished: [String] = []
     /// Home Assistant announced its start, and `update` was not called since.
     private var isBorn = false
     /// The rounds that starts of Home Assistant cause: any client may publish one.
@@ -86,7 +94,16 @@ package struct HomeAssistantFeed: Sendable {
     /// Whether messages waited when the gateway's state was published last.
     private var toldWaiting = false
 
-    package init(_ settings: Settings) { self.settings = settings }
+    package init(_ settings: Settings) {
+        self.settings = settings
+        former = FormerDevices(settings)
+    }
+
+    /// Removes and returns the former devices that are done with.
+    package mutating func drainFinished() -> [String] {
+        defer { finished = [] }
+        return finished
+    }
 
     static func gatewayTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/gateway" }
     static func commandTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/command" }
@@ -112,12 +129,13 @@ package struct HomeAssistantFeed: Sendable {
             DiscoveryConfig.birthTopics(prefix: settings.prefix).sorted()
             + ["\(settings.prefix)/+/\(settings.node)/+/config"]
         if settings.takesCommands { topics.append(Self.commandTopic(settings.device)) }
-        return topics
+        return topics + former.subscriptions
     }
 
     /// The broker may have lost retained messages: the next `update` sends all of them again.
     package mutating func connected() {
         (isStale, strangeCount) = (true, 0)
+        former.connected()
     }
 
     /// Takes other settings. The next `update` describes what they change, and removes what they no longer allow.
@@ -129,6 +147,7 @@ package struct HomeAssistantFeed: Sendable {
         guard new.prefix.hasSameBytes(as: settings.prefix), new.device.hasSameBytes(as: settings.device) else {
             return false
         }
+        if new.formerDevices != settings.formerDevices { former = FormerDevices(new) }
         (settings, mustCompareDescriptions) = (new, true)
         return true
     }
@@ -144,6 +163,7 @@ package struct HomeAssistantFeed: Sendable {
             if payload == "online", !isRetained, births.want(at: now) { (isStale, isBorn) = (true, true) }
             return nil
         }
+        if former.received(topic: topic, payload: payload, isRetained: isRetained) { return nil }
         if topic == Self.commandTopic(settings.device) {
             return isRetained || !settings.takesCommands ? nil : Self.request(payload)
         }
@@ -186,10 +206,8 @@ package struct HomeAssistantFeed: Sendable {
         // Descriptions received from the broker stay known, so that old ones are removed.
         if isStale { (states, sentAt, isStale) = ([:], [:], false) }
         var messages = descriptions(snapshot, tellsAll: tellsAll) + removed.messagesDue(at: snapshot.now)
-        if isBorn {
-            messages += removed.messagesAtBirth(at: snapshot.now)
-            isBorn = false
-        }
+        if isBorn { messages += removed.messagesAtBirth(at: snapshot.now) }
+        isBorn = false
         // States follow the descriptions, because Home Assistant must have subscribed when they arrive.
         var current: Set<ExactString> = []
         func send(_ topic: String, _ value: JSONValue, every period: Duration?) {
@@ -264,6 +282,7 @@ package struct HomeAssistantFeed: Sendable {
     /// New and removed descriptions. A thousand descriptions take long, so they are made only if their data has
     /// changed.
     private mutating func descriptions(_ snapshot: StatusSnapshot, tellsAll: Bool) -> [Publication] {
+        removeFormerDevices(at: snapshot.now)
         let shape = snapshot.trackers.map(TrackerShape.init)
         guard tellsAll || mustCompareDescriptions || shape != described else { return [] }
         (described, mustCompareDescriptions) = (shape, false)
@@ -276,6 +295,19 @@ package struct HomeAssistantFeed: Sendable {
         for (topic, payload) in gone { removed.add(topic.text, payload: payload) }
         return wanted.filter { tellsAll || announced[$0.topic].map(ExactString.init(_:)) != ExactString($0.text) }
             + gone.keys.sorted().map { .homeAssistant($0.text, "") }
+    }
+
+    /// Their descriptions become known, so that they are removed like those that an earlier run left.
+    private mutating func removeFormerDevices(at now: MonotonicInstant) {
+        guard !former.isEmpty else { return }
+        let due = former.due(at: now)
+        finished += due.finished
+        retire(due.states, at: now)
+        guard !due.descriptions.isEmpty else { return }
+        announced.merge(
+            due.descriptions.mapValues { $0.utf8.count <= RemovedDescriptions.mostBytes ? $0 : "" }
+        ) { first, _ in first }
+        mustCompareDescriptions = true
     }
 
     private mutating func retire(_ topics: some Sequence<ExactString>, at now: MonotonicInstant) {

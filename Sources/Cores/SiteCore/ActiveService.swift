@@ -21,6 +21,11 @@ package struct ActiveService: Sendable {
         case publish(isActive: Bool, counter: UInt64)
         /// This service became active.
         case began
+        /// The broker has what this service writes: its card came back. Once after `began`, and after each `refused`.
+        case taken
+        /// The broker does not have what this service writes: its card has not come back for `patience`, or the first one for
+        /// `firstPatience`. It is tried again.
+        case refused
         /// This service was active and stood down because another service is active.
         case stoodDown(for: String)
     }
@@ -29,6 +34,8 @@ package struct ActiveService: Sendable {
     package static let period: Duration = .seconds(2)
     /// Time without a change of a counter after which its service is considered gone.
     package static let patience: Duration = .seconds(10)
+    /// Time after which the first card of an active service must have come back. Nothing of it was taken before.
+    private static let firstPatience: Duration = .seconds(5)
     /// Time to wait for retained cards after connecting.
     package static let listening: Duration = .seconds(1)
     /// Time for which a service that went on after a card had said that it ended is not believed to end by a card.
@@ -63,6 +70,15 @@ package struct ActiveService: Sendable {
     /// When the connection was lost; nil while connected and before the first connection.
     private var lost: MonotonicInstant?
 
+    /// When the own card came back last since this service became active; nil: it has not.
+    private var lastTaken: MonotonicInstant?
+    /// Since when cards are expected to come back; nil: this service is not active, or has no connection.
+    private var expectsCards: MonotonicInstant?
+    /// Whether this service would decide and the broker does not take what it writes.
+    package private(set) var isRefused = false
+    /// Whether this service decides and the broker takes what it writes.
+    package var isTaken: Bool { role == .active && lastTaken != nil && !isRefused }
+
     /// - Parameter instance: A topic level that no other service of the site has.
     package init(instance: String) { self.instance = instance }
 
@@ -94,13 +110,15 @@ package struct ActiveService: Sendable {
     package mutating func disconnected(at now: MonotonicInstant) {
         next = nil
         lost = lost ?? now
+        // Without a connection nothing can come back.
+        (expectsCards, isRefused) = (nil, false)
     }
 
     /// A card of another service arrived.
     package mutating func heard(
         _ name: String, isActive: Bool, counter: UInt64, at now: MonotonicInstant
     ) -> [Effect] {
-        guard name != instance else { return [] }
+        guard name != instance else { return heardOwn(isActive: isActive, counter: counter, at: now) }
         guard isActive else {
             heardEnd(of: name, at: now)
             return []
@@ -116,8 +134,9 @@ package struct ActiveService: Sendable {
             counter: counter, moved: now, hasMoved: isAlive,
             wentOn: wentOn.flatMap { $0.duration(to: now) < Self.doubt ? $0 : nil })
         switch role {
-        case .active where isAlive && name < instance:
+        case .active where isAlive && (name < instance || isRefused):
             role = .standby
+            (lastTaken, expectsCards, isRefused) = (nil, nil, false)
             next = now.advanced(by: Self.patience)
             return [.stoodDown(for: name), .publish(isActive: false, counter: self.counter)]
         case .active: return []
@@ -127,6 +146,16 @@ package struct ActiveService: Sendable {
             role = .standby
             return [.publish(isActive: false, counter: self.counter)]
         }
+    }
+
+    /// The own card came back. An earlier one, which the broker retained, is another's or of an earlier run.
+    private mutating func heardOwn(isActive: Bool, counter: UInt64, at now: MonotonicInstant) -> [Effect] {
+        guard role == .active, isActive, expectsCards != nil, counter > 0, counter <= self.counter,
+            self.counter - counter < 5
+        else { return [] }
+        let isNews = lastTaken == nil || isRefused
+        (lastTaken, isRefused) = (now, false)
+        return isNews ? [.taken] : []
     }
 
     /// A card says that another service is not active any more.
@@ -165,8 +194,22 @@ package struct ActiveService: Sendable {
         }
         let begins = role != .active
         role = .active
+        if begins { lastTaken = nil }
         counter += 1
         next = now.advanced(by: Self.period)
-        return (begins ? [.began] : []) + [.publish(isActive: true, counter: counter)]
+        return (begins ? [.began] : []) + judgeEcho(at: now) + [.publish(isActive: true, counter: counter)]
+    }
+
+    /// Whether the cards come back. A broker that refuses a message need not say so, and one that is slower than `patience` lets
+    /// the other services believe that this one is gone.
+    private mutating func judgeEcho(at now: MonotonicInstant) -> [Effect] {
+        guard let since = expectsCards else {
+            expectsCards = now
+            return []
+        }
+        let patience = lastTaken == nil ? Self.firstPatience : Self.patience
+        guard !isRefused, max(lastTaken ?? since, since).duration(to: now) >= patience else { return [] }
+        isRefused = true
+        return [.refused]
     }
 }

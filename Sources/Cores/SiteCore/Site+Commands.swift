@@ -61,7 +61,9 @@ extension Site {
         }
         switch command {
         case .setWaypoints(let reading):
-            for problem in reading.problems { effects.append(.log(.warning, "setWaypoints: \(problem)")) }
+            for problem in reading.problems + reading.remarks {
+                effects.append(.log(.warning, "setWaypoints: \(problem)", once: "waypoint-refused"))
+            }
             // It is tried again when the broker sends it again: there may be room by then.
             if let text = refusal(of: reading.changes) { return report(gate.refuse(.unavailable, text), &effects) }
             change(tags: reading.changes, remember(received, at: now), at: now, &effects)

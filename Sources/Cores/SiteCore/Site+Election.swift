@@ -36,11 +36,16 @@ extension Site {
                 // A standby takes the waiting messages from the store and drops them.
                 effects.append(.deliver)
             case .began:
-                effects.append(.log(.notice, "this service is the active one of site '\(settings.site ?? "")'"))
                 settleList(at: now, &effects)
                 setActive(true, at: now, &effects)
                 correctRetained(at: now, &effects)
                 effects += [.deliver, .send(.tags(tagList))]
+            case .taken:
+                effects += [
+                    .log(.notice, "this service is the active one of site '\(settings.site ?? "")'"), .pageChanged,
+                ]
+            case .refused:
+                effects += [.log(.error, "\(Self.refusalText); \(refusalCure)"), .pageChanged]
             case .stoodDown(let other):
                 effects.append(
                     .log(.error, "the service '\(other)' is active too; this one is the standby from now on"))
@@ -48,6 +53,27 @@ extension Site {
             }
         }
         carryOutDueCommands(at: now, &effects)
+    }
+
+    /// The role as it is shown: a service is active when the broker has taken its card.
+    package var shownRole: String {
+        guard role == .active, let election else { return "\(role)" }
+        return election.isRefused ? "refused" : election.isTaken ? "active" : "listening"
+    }
+
+    /// Why this service is not active although it would be; nil: it is, or another one is.
+    package var refusalOfService: (text: String, cure: String)? {
+        election?.isRefused == true ? (Self.refusalText, refusalCure) : nil
+    }
+
+    private static var refusalText: String {
+        "the broker does not take what this service writes, so it decides nothing"
+    }
+
+    private var refusalCure: String {
+        let root = "ibeacon-rooms/\(settings.site ?? "")"
+        return "let its user read and write below \(root), and write to the topics of the tags; "
+            + "in mosquitto's acl_file: topic readwrite \(root)/#"
     }
 
     func card(of election: ActiveService, isActive: Bool, counter: UInt64) -> SiteReport {

@@ -30,6 +30,9 @@ package struct Broker: Hashable, Sendable {
 
     package var isOffline: Bool { port == 0 && endpoint == nil }
 
+    /// What receives the messages, in words: `broker`, or `server` over HTTP.
+    package var receiver: String { endpoint == nil ? "broker" : "server" }
+
     /// The part of the address that is not secret.
     package var name: String { endpoint?.origin ?? place(of: hosts[0]) }
 

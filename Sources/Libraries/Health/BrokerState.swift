@@ -1,7 +1,7 @@
 package import Base
 package import JSON
 
-/// A connection to an MQTT broker.
+/// A connection to an MQTT broker, or the way to a server over HTTP.
 package struct BrokerState: Hashable, Sendable {
     package enum Phase: String, CaseIterable, Sendable {
         case connected, connecting, disconnected
@@ -9,6 +9,9 @@ package struct BrokerState: Hashable, Sendable {
         case offline
     }
 
+    package enum Kind: String, Sendable { case broker, server }
+
+    package var kind = Kind.broker
     package var name: String
     package var phase: Phase
     /// Why there is no connection, or why the connection does not work, in words; empty if all is well. It never
@@ -49,7 +52,8 @@ package struct QueueState: Hashable, Sendable {
 extension BrokerState {
     package func json(at now: MonotonicInstant) -> JSONValue {
         [
-            "name": .shown(name), "state": .string(phase.rawValue), "reason": .shown(reason),
+            "kind": .string(kind.rawValue), "name": .shown(name), "state": .string(phase.rawValue),
+            "reason": .shown(reason),
             "sinceAgo": .ago(since, at: now),
             "retryIn": .optional(nextTry.map { .tenths(max(0, now.duration(to: $0).inSeconds)) }),
         ]
@@ -63,6 +67,7 @@ extension BrokerState {
         self.init(
             name: json["name"]?.string ?? "", phase: phase, reason: json["reason"]?.string ?? "",
             since: json["sinceAgo"]?.instant(before: now))
+        kind = json["kind"]?.string.flatMap(Kind.init(rawValue:)) ?? .broker
         nextTry = json["retryIn"]?.instant(after: now)
     }
 }

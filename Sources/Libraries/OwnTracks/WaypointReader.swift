@@ -199,11 +199,8 @@ struct WaypointReader {
     }
 
     private mutating func remark(on region: Region) {
-        guard let pattern = region.description.pattern else { return }
-        if region.radius > 0 {
-            remarks.append("rad is above 0, so this is a circle and its UUID is not listened for")
-        }
-        if pattern.major == nil, pattern.minor != nil {
+        if let remark = region.remark { remarks.append(remark) }
+        if let pattern = region.description.pattern, pattern.major == nil, pattern.minor != nil {
             remarks.append("a minor without a major is honoured here, but a phone hears every beacon of the UUID")
         }
     }

@@ -109,10 +109,10 @@ package struct HTTPClient: ~Copyable {
     private func answer(_ status: Int, _ result: Int32) throws(HTTPFailure) -> HTTPAnswer {
         // The rest of a body that is too large is not read, and the status of the answer is valid.
         if result == curl_write_error, let excess = body.excess, status > 0 {
-            return HTTPAnswer(status: status, excess: excess)
+            return HTTPAnswer(status: status, excess: excess, isPage: body.isPage)
         }
         guard result == curl_ok else { throw failure(result) }
-        return HTTPAnswer(status: status, body: body.bytes)
+        return HTTPAnswer(status: status, body: body.bytes, isPage: body.isPage)
     }
 
     /// Runs the transfer to its end.
@@ -261,14 +261,19 @@ private final class AnswerBody {
     private(set) var bytes: [UInt8] = []
     /// Received bytes when the body became too large.
     private(set) var excess: Int?
+    private var markup = MarkupDetector()
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    func begin() { (bytes, excess) = ([], nil) }
+    /// More blanks than an answer may have are no answer either.
+    var isPage: Bool { markup.isMarkup || (excess != nil && markup.isBlank) }
+
+    func begin() { (bytes, excess, markup) = ([], nil, MarkupDetector()) }
 
     /// - Returns: false if the body is too large.
     func append(_ data: UnsafeRawBufferPointer) -> Bool {
+        markup.read(data)
         guard bytes.count + data.count <= limit else {
             excess = bytes.count + data.count
             bytes = []

@@ -3,16 +3,16 @@ package import System
 
 /// Decodes an answer, on the posting thread.
 ///
-/// - Returns: The event for the owner, and whether the answer contained commands; nil: nothing for the owner.
-package typealias HTTPAnswerReading<Event> = @Sendable (HTTPAnswer, HTTPSender) -> (event: Event, hasCommands: Bool)?
+/// - Returns: The events for the owner, and whether the answer contained commands.
+package typealias HTTPAnswerReading<Event> = @Sendable (HTTPAnswer, HTTPSender) -> (events: [Event], hasCommands: Bool)
 
 /// OwnTracks over HTTP: posts messages one after another, in the order in which they were published, on its own thread.
-/// After a failure the same message is posted again.
+/// After a failure the same message is posted again, as `PostQueue` says.
 ///
 /// `Event` is the owner's type of events.
 package final class HTTPConnection<Event: Sendable>: Sendable {
     private let context: HTTPContext<Event>
-    private let worker: Worker<BoundedMail<HTTPPost, Event>>
+    private let worker: Worker<HTTPMail<Event>>
 
     /// - Parameters:
     ///   - sender: The identity for the first, empty request.
@@ -25,7 +25,7 @@ package final class HTTPConnection<Event: Sendable>: Sendable {
         translate: @escaping @Sendable (HTTPEvent) -> Event, read: @escaping HTTPAnswerReading<Event>
     ) throws(SystemError) {
         context = HTTPContext(settings: settings, sender: sender, translate: translate, read: read)
-        worker = try Worker(BoundedMail(limit: settings.limits.queue), wake: wake)
+        worker = try Worker(HTTPMail(limit: settings.limits.queue), wake: wake)
     }
 
     /// Starts the thread. Calling it again does nothing.
@@ -40,7 +40,7 @@ package final class HTTPConnection<Event: Sendable>: Sendable {
         }
     }
 
-    /// Posts the message after all earlier ones. Exactly one `taken` or `refused` follows for its token, unless the
+    /// Posts the message after all earlier ones. Exactly one `taken`, `refused` or `givenUp` follows for its token, unless the
     /// connection is stopped before.
     /// - Returns: false if the queue is full; the message was not accepted.
     package func post(_ message: HTTPPost) -> Bool { worker.submit(message) }

@@ -17,6 +17,28 @@ package enum HTTPFailure: Error, Equatable, Sendable {
     case broken(String)
     /// The status of an unsuccessful answer.
     case status(Int)
+    /// A successful answer with a web page, so that nobody has the message.
+    case page
+}
+
+extension HTTPFailure {
+    /// Whether the message may be the reason: the server was reached, and did not accept what it was sent.
+    var isAboutMessage: Bool {
+        switch self {
+        case .status, .page, .broken, .silent: true
+        case .libraryMissing, .libraryTooOld, .settings, .nameNotResolved, .unreachable, .tls: false
+        }
+    }
+
+    /// Whether a server that accepts messages may answer the empty message like this: it has an internal error, closes the
+    /// connection, says nothing, or shows its start page. Other statuses concern the address or the login.
+    package var isAboutEmptyMessage: Bool {
+        switch self {
+        case .status(let status): (500...599).contains(status)
+        case .page, .broken, .silent: true
+        case .libraryMissing, .libraryTooOld, .settings, .nameNotResolved, .unreachable, .tls: false
+        }
+    }
 }
 
 extension HTTPFailure: CustomStringConvertible {
@@ -31,6 +53,7 @@ extension HTTPFailure: CustomStringConvertible {
         case .silent: "the server does not answer in time"
         case .broken(let why): "the server's answer cannot be read: \(why)"
         case .status(let status): "the server answers \(status)\(Self.meaning(of: status))"
+        case .page: "the server answers with a web page, so no OwnTracks server has the message"
         }
     }
 
@@ -75,6 +98,9 @@ extension HTTPFailure: CustomStringConvertible {
         case .status(404), .status(405), .status(410), .status(421):
             return "check \"url\"; that of an OwnTracks Recorder ends in /pub"
         case .status: return "look at the server's log"
+        case .page:
+            return
+                "check \"url\": that of an OwnTracks Recorder ends in /pub; or a login page of the network answers instead"
         }
     }
 }

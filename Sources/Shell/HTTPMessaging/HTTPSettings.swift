@@ -25,6 +25,8 @@ package struct HTTPLimits: Sendable {
     package var connecting: Duration = .seconds(10)
     /// Time for the whole answer.
     package var request: Duration = .seconds(30)
+    /// Time for the answer to the empty message. A server that stays silent then is tried with the first real message.
+    package var greeting: Duration = .seconds(10)
     /// Bytes of an answer's body. Further bytes are not read.
     package var answer = 256 << 10
     /// Messages that wait to be posted.
@@ -52,39 +54,18 @@ package struct HTTPSender: Equatable, Sendable {
 }
 
 /// A message to post.
-package struct HTTPPost: Sendable {
+package struct HTTPPost: Equatable, Sendable {
     /// The owner's number of the message.
     package var token: Int64
+    /// What the message is called in the log: its topic.
+    package var name: String
     package var body: [UInt8]
     package var sender: HTTPSender
 
-    package init(token: Int64, body: [UInt8], sender: HTTPSender) {
+    package init(token: Int64, name: String = "", body: [UInt8], sender: HTTPSender) {
+        self.name = name
         self.token = token
         self.body = body
         self.sender = sender
     }
-}
-
-/// The answer of a server to a request.
-package struct HTTPAnswer: Sendable {
-    package var status: Int
-    /// Empty if it was larger than the limit.
-    package var body: [UInt8] = []
-    /// Received bytes when reading was given up because the body exceeded the limit; nil: it did not.
-    package var excess: Int?
-
-    /// The server has the message.
-    package var isSuccess: Bool { (200...299).contains(status) }
-
-    /// The server will never accept this message. Other errors concern the login or the address, or are temporary.
-    package var isRefusal: Bool {
-        (400...499).contains(status) && ![401, 403, 404, 405, 407, 408, 410, 421, 425, 429].contains(status)
-    }
-
-    /// The server says that the body of this message is too large or cannot be understood.
-    package var isAboutBody: Bool { [413, 415, 422].contains(status) }
-
-    /// The server accepts no messages at this address: the address or the configuration of the server is wrong. If the
-    /// server accepts other messages there, only this one is refused.
-    package var isAboutAddress: Bool { [404, 405, 410, 421].contains(status) }
 }

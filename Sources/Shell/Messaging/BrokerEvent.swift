@@ -18,6 +18,12 @@ package enum BrokerEvent: Hashable, Sendable {
     /// The broker refused a message of the outbox with this reason code, which may pass, and it is sent again. Told once for
     /// a message.
     case postponed(MessageToken, reasonCode: UInt8)
+    /// Over HTTP: the server did not accept this message of the outbox, and accepted later ones. It is sent again once an hour.
+    case steppedAside(MessageToken, topic: String, reason: String)
+    /// Over HTTP: whether the server accepts messages is not known, and only one shows it. It follows `disconnected`.
+    case wantsMessage
+    /// Over HTTP: what an answer of the server contained beside commands.
+    case answered(String)
     /// The message will not be sent, or the broker will never accept it.
     case refused(MessageToken, Refusal)
     /// The broker has granted the subscription, on this connection. It may send retained messages before it says so and
@@ -112,6 +118,8 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
     case late
     /// An HTTP status that concerns the message.
     case byEndpoint(status: Int)
+    /// The server accepted neither this message nor many others, and accepted later ones.
+    case givenUp
 
     package var description: String {
         switch self {
@@ -121,6 +129,7 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
         case .endsConnection(let times): "the broker closed the connection \(times) times in a row when it was sent"
         case .late: "the connection ended before it was sent"
         case .byEndpoint(let status): "the server answers \(status)"
+        case .givenUp: "the server does not accept it, and too many such messages wait"
         }
     }
 }

@@ -65,7 +65,31 @@ package final class Log: Sendable {
     ) {
         guard priority <= threshold else { return }
         let now = Clocks.now()
-        switch limiter.withLock({ $0.admit(kind, at: now) }) {
+        write(priority, text, fields, limiter.withLock { $0.admit(kind, at: now) }, of: budget)
+    }
+
+    /// Different texts of one kind that `each` writes in a minute.
+    package static let textsOfKind = 10
+
+    /// Writes the first lines of a kind in a minute whose texts differ, at most `textsOfKind`. For mistakes of people: each one
+    /// has to be seen, because each has to be mended.
+    ///
+    /// - Parameter kind: the kind of the lines, and whose they are. It must not consist of outside data alone.
+    package func each(
+        _ kind: String, _ priority: LogPriority, _ text: String, fields: [String: String] = [:],
+        of budget: LogLimiter.Budget = .general
+    ) {
+        guard priority <= threshold else { return }
+        let now = Clocks.now()
+        let decision = limiter.withLock { $0.admit(kind, text: text, of: Self.textsOfKind, at: now) }
+        write(priority, { text }, fields, decision, of: budget)
+    }
+
+    private func write(
+        _ priority: LogPriority, _ text: () -> String, _ fields: [String: String], _ decision: LogLimiter.Decision,
+        of budget: LogLimiter.Budget
+    ) {
+        switch decision {
         case .suppress: break
         case .write(suppressed: 0): write(priority, text, fields, of: budget)
         case .write(let suppressed):

@@ -1,6 +1,7 @@
 package import Base
 
-/// Limits lines to one per kind and minute: a fault that repeats a thousand times a second makes one line and a count.
+/// Limits lines to one per kind and minute: a fault that repeats a thousand times a second makes one line and a count. Of
+/// mistakes that people make, several different texts of a kind are written.
 /// There is also a limit for all lines together, because the log wears the SD card too. What a service decides and what it refuses have
 /// limits of their own: nobody can use up their lines by anything else.
 package struct LogLimiter: Sendable {
@@ -35,6 +36,8 @@ package struct LogLimiter: Sendable {
     private struct Kind {
         var since: MonotonicInstant
         var suppressed: Int
+        /// The hashes of the texts that were written since.
+        var texts: Set<Int>
     }
 
     private let interval: Duration
@@ -72,14 +75,24 @@ package struct LogLimiter: Sendable {
     }
 
     package mutating func admit(_ kind: String, at now: MonotonicInstant) -> Decision {
+        admit(kind, text: "", of: 1, at: now)
+    }
+
+    /// Admits several lines of a kind in one interval, if their texts differ: one mistake must not hide another.
+    ///
+    /// - Parameter count: how many different texts of the kind are written in one interval.
+    package mutating func admit(_ kind: String, text: String, of count: Int, at now: MonotonicInstant) -> Decision {
         if let known = kinds[kind], known.since.duration(to: now) < interval {
+            if known.texts.count < count, kinds[kind]?.texts.insert(text.hashValue).inserted == true {
+                return .write(suppressed: 0)
+            }
             kinds[kind]?.suppressed += 1
             suppressedTotal += 1
             return .suppress
         }
         let suppressed = kinds[kind]?.suppressed ?? 0
         if kinds[kind] == nil, kinds.count >= capacity { makeRoom(at: now) }
-        kinds[kind] = Kind(since: now, suppressed: 0)
+        kinds[kind] = Kind(since: now, suppressed: 0, texts: [text.hashValue])
         return .write(suppressed: suppressed)
     }
 

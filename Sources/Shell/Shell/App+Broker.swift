@@ -69,6 +69,12 @@ extension App {
         links.store.submit(.window(deliveryWindow))
     }
 
+    /// Hands one stored message to a link that is not connected, because only a message shows whether it can be.
+    private func deliverOne() {
+        deliveryWindow = 1
+        links.store.submit(.window(1))
+    }
+
     package func handleBrokerEvents() {
         // The next turn takes what has come since.
         if !hasBrokerTurn { handleBrokerEvents(within: Self.longestTurn) }
@@ -113,8 +119,7 @@ extension App {
         case .disconnected(let failure, let retryIn):
             delivers(false)
             owner?.disconnected(at: now)
-            let name = broker.endpoint == nil ? "broker" : "server"
-            log.once("broker", .warning, "no \(name): \(failure); next try in \(decimal(retryIn)) s")
+            log.once("broker", .warning, "no \(broker.receiver): \(failure); next try in \(decimal(retryIn)) s")
         case .moved(let host): log.notice("the next try is at \(broker.place(of: host))")
         case .message(let message): owner?.received(message, at: now)
         case .decoded(let message): owner?.received(message, at: now)
@@ -125,6 +130,12 @@ extension App {
         case .refused(let token, let refusal):
             log.once("refused", .warning, "a message is set aside: \(refusal)")
             if token.isStored { links.store.submit(.refused(token.rawValue, reason: "\(refusal)")) }
+        case .steppedAside(_, let topic, let reason):
+            let text = "the message on \(topic) is not accepted: \(reason); it is kept and tried again once an hour"
+            log.write(.warning, "\(text); later messages are accepted")
+        case .wantsMessage: deliverOne()
+        case .answered(let content):
+            log.once("answer", .notice, "the server's answer contains \(content); only commands are obeyed")
         case .untaken(let message): report(message)
         case .subscriptionRefused(let filter): owner?.subscriptionRefused(filter)
         case .subscribed: break

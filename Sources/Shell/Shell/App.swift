@@ -199,7 +199,7 @@ package final class App<Core: ServiceCore> {
 
     func publish(_ publication: Publication, as token: Int64) {
         if !links.broker.publish(publication, as: MessageToken(rawValue: token)) {
-            log.once("queue", .error, "the broker's queue is full")
+            log.once("queue", .error, "the \(settings.configuration.broker.receiver)'s queue is full")
         }
     }
 }

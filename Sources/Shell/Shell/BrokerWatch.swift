@@ -26,10 +26,18 @@ package struct BrokerWatch {
     private var unanswered: [Int64: MonotonicInstant] = [:]
     /// The reason codes of the messages among them that the broker refused for now.
     private var postponed: [Int64: UInt8] = [:]
+    /// The messages among them that stepped aside.
+    private var aside: [Int64: Aside] = [:]
     /// The latest message from the broker that was dropped.
     private var untaken: (message: UntakenMessage, at: MonotonicInstant)?
     /// When the latest connections ended, the newest last.
     private var losses: [MonotonicInstant] = []
+
+    /// A message that the server did not accept, although it accepts others.
+    private struct Aside {
+        let topic: String
+        let reason: String
+    }
 
     package init(at now: MonotonicInstant) { since = now }
 
@@ -50,21 +58,25 @@ package struct BrokerWatch {
             (phase, self.failure, nextTry) = (.disconnected, failure, now.advanced(by: retryIn))
         case .acknowledged(let token), .refused(let token, _):
             unanswered[token.rawValue] = nil
-            return postponed.removeValue(forKey: token.rawValue) != nil && postponed.isEmpty
+            let wasAside = aside.removeValue(forKey: token.rawValue) != nil
+            return wasAside || postponed.removeValue(forKey: token.rawValue) != nil && postponed.isEmpty
         case .postponed(let token, let code): postponed[token.rawValue] = code
         case .untaken(let message): untaken = (message, now)
         case .moved(let host): self.host = host
-        case .message, .decoded, .subscribed, .subscriptionRefused: return false
+        case .steppedAside(let token, let topic, let reason):
+            aside[token.rawValue] = Aside(topic: topic, reason: reason)
+        case .message, .decoded, .subscribed, .subscriptionRefused, .wantsMessage, .answered: return false
         }
         return true
     }
 
     /// Whether the broker refuses messages for now.
-    var isRefused: Bool { !postponed.isEmpty }
+    var isRefused: Bool { !postponed.isEmpty || !aside.isEmpty }
 
     package func state(of broker: Broker, at now: MonotonicInstant) -> BrokerState {
         guard !broker.isOffline else { return .init(name: "none", phase: .offline) }
         var state = BrokerState(name: name(of: broker), phase: phase, since: since)
+        if broker.endpoint != nil { state.kind = .server }
         if phase == .disconnected { state.nextTry = nextTry.flatMap { $0 > now ? $0 : nil } }
         (state.reason, state.cure) = trouble(with: broker, at: now) ?? ("", "")
         return state
@@ -83,13 +95,14 @@ package struct BrokerWatch {
             )
         }
         if let failure { return ("\(failure)", BrokerAdvice.text(for: failure, broker, wasConnected: wasConnected)) }
-        if let trouble = untakenTrouble(at: now) { return trouble }
+        if let trouble = untakenTrouble(at: now, isAnswer: broker.endpoint != nil) { return trouble }
         if phase == .connected, let code = postponed.min(by: { $0.key < $1.key })?.value {
             return (
                 "it refuses messages for now: \(BrokerFailure.reason(code: code))",
                 "look at the broker's quotas, its disk and its log; the messages are sent again"
             )
         }
+        if phase == .connected, let trouble = asideTrouble { return trouble }
         // Messages of an earlier connection were sent again when this one began.
         guard phase == .connected, let oldest = unanswered.values.min().map({ max($0, since) }) else { return nil }
         let waited = oldest.duration(to: now)
@@ -106,10 +119,24 @@ package struct BrokerWatch {
         )
     }
 
-    private func untakenTrouble(at now: MonotonicInstant) -> (reason: String, cure: String)? {
+    private var asideTrouble: (reason: String, cure: String)? {
+        guard let first = aside.min(by: { $0.key < $1.key })?.value else { return nil }
+        let others = aside.count > 1 ? " and \(aside.count - 1) others" : ""
+        return (
+            "it does not accept the message on \(first.topic)\(others): \(first.reason)",
+            "look at the server's log; such messages are kept and tried again once an hour"
+        )
+    }
+
+    private func untakenTrouble(at now: MonotonicInstant, isAnswer: Bool) -> (reason: String, cure: String)? {
         guard let untaken else { return nil }
         let age = untaken.at.duration(to: now)
         switch untaken.message {
+        case .dropped(_, let size) where isAnswer && age < Self.memory:
+            return (
+                "an answer of more than \(size) bytes was not read, and commands in it are not obeyed",
+                "find out what the server puts into its answers"
+            )
         case .dropped(let topic, let size) where age < Self.memory:
             return (
                 "a message of \(size) bytes on \(topic) was too large and was dropped",

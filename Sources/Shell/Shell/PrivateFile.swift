@@ -3,11 +3,11 @@ package import System
 
 /// A secret in the state directory, in a file that only the service may read.
 package enum PrivateFile {
-    /// - Returns: nil if there is no such file.
-    /// - Throws: if the file cannot be read, is not a regular file of the directory's owner, or can be read by others.
+    /// - Returns: nil if there is certainly no such file.
+    /// - Throws: if the file cannot be read, or this process may not look whether there is one, is not a regular file of the directory's owner, or can be read by others.
     package static func read(_ name: String, in directory: String) throws(Failure) -> [UInt8]? {
         let path = "\(directory)/\(name)"
-        guard FileAccess.exists(path) else { return nil }
+        guard !FileAccess.isMissing(path) else { return nil }
         try check(name, directory)
         let bytes = try FileAccess.read(path)
         guard !isReadableByOthers(path) else {
@@ -62,7 +62,10 @@ package struct PrivateLock: ~Copyable {
         try PrivateFile.check(name, directory)
         let path = "\(directory)/\(name)"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else { throw Failure(.cannotCreate, "cannot open \(path): \(FileAccess.lastError)") }
+        guard descriptor >= 0 else {
+            let code: ExitCode = errno == EACCES ? .noPermission : .cannotCreate
+            throw Failure(code, "cannot open \(path): \(FileAccess.lastError)")
+        }
         var owner = stat()
         if geteuid() == 0, stat(directory, &owner) == 0 { fchown(descriptor, owner.st_uid, owner.st_gid) }
         var result = flock(descriptor, LOCK_EX | (waits ? 0 : LOCK_NB))

@@ -43,6 +43,14 @@ package enum FileAccess {
     /// Whether there is certainly no such file. Also false if this process may not look.
     package static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
+    /// The first of these paths that exists, or may exist, and that this process may not read; nil: it may read all.
+    package static func unreadable(_ paths: [String]) -> Failure? {
+        for path in paths where access(path, R_OK) != 0 && [EACCES, EPERM].contains(errno) {
+            return Failure(.noPermission, "cannot read \(path): \(lastError)")
+        }
+        return nil
+    }
+
     /// The error text of the last failed system call.
     package static var lastError: String { systemMessage(errno) }
 

@@ -27,6 +27,13 @@ package enum FeedDecoder {
 
     // MARK: heard
 
+    /// What `doctor` publishes on `ibeacon-rooms/<site>/heard/<gateway>` in the place of readings, to learn whether the broker accepts
+    /// them. It says nothing.
+    package static let trial = Array(#"{"v":0}"#.utf8)
+
+    /// Whether a payload is a trial of `doctor`, which is ignored and no mistake.
+    static func isTrial(_ payload: some Collection<UInt8>) -> Bool { payload.elementsEqual(trial) }
+
     /// Reads the payload of `ibeacon-rooms/<site>/heard/<gateway>`.
     package static func heard(_ payload: some Collection<UInt8>) throws(FeedError) -> HeardSecond {
         let scanned = payload.withContiguousStorageIfAvailable { bytes in

@@ -54,6 +54,7 @@ extension SiteMessage {
     /// - Throws: The first error in the payload.
     package init?(_ topic: RoomTopic, _ payload: some Collection<UInt8>) throws(FeedError) {
         switch topic {
+        case .heard where FeedDecoder.isTrial(payload): return nil
         case .heard(_, let gateway): self = .heard(gateway: gateway, try FeedDecoder.heard(payload))
         case .espresense(let beacon, let node):
             guard let second = try FeedDecoder.espresense(beacon, payload) else { return nil }

@@ -45,7 +45,9 @@ package final class HTTPLink: BrokerLink {
     package func publish(_ publication: Publication, as token: MessageToken) -> Bool {
         guard isOpen, let sender = settings?.endpoint?.sender(of: publication) else { return false }
         return connection?.post(
-            HTTPPost(token: token.rawValue, body: publication.payload, sender: HTTPSender(sender))) == true
+            HTTPPost(
+                token: token.rawValue, name: publication.topic, body: publication.payload, sender: HTTPSender(sender)))
+            == true
     }
 
     package func drainEvents() -> [BrokerEvent] {
@@ -90,11 +92,16 @@ private final class HTTPInbox: Sendable {
         var hasConnected = false
         /// By topic, the latest delivered commands, and when they were delivered.
         var latest: [String: (commands: [Result<Command, CommandError>], at: MonotonicInstant)] = [:]
+        /// When each remark was told.
+        var remarks: [String: MonotonicInstant] = [:]
     }
 
     /// The Recorder sends the content of a file in every answer. The reply to a command is posted and answered too, so
     /// the same commands would arrive again at once, endlessly.
     private static let memory: Duration = .seconds(60)
+    /// How long the same remark about answers is not told again.
+    private static let silenceOfRemarks: Duration = .seconds(3600)
+    private static let mostRemarks = 32
 
     private let endpoint: BrokerSettings.Posting
     private let settings: HTTPSettings
@@ -129,25 +136,45 @@ private final class HTTPInbox: Sendable {
             case .taken(let token): return .acknowledged(MessageToken(rawValue: token))
             case .refused(let token, let status):
                 return .refused(MessageToken(rawValue: token), .byEndpoint(status: status))
+            case .wantsMessage: return .wantsMessage
+            case .steppedAside(let token, let name, let failure, _):
+                return .steppedAside(MessageToken(rawValue: token), topic: name, reason: "\(failure)")
+            case .givenUp(let token): return .refused(MessageToken(rawValue: token), .givenUp)
             }
         }
     }
 
     var read: HTTPAnswerReading<BrokerEvent> {
         { [self] answer, sender in
-            guard let base = endpoint.senders.first(where: { HTTPSender($0) == sender })?.base else { return nil }
+            guard let base = endpoint.senders.first(where: { HTTPSender($0) == sender })?.base else {
+                return ([], false)
+            }
             let topic = base + "/cmd"
-            if let size = answer.excess { return (.untaken(.dropped(topic: topic, size: size)), false) }
-            guard state.withLock({ $0.filters.contains(topic) }),
+            if let size = answer.excess { return ([.untaken(.dropped(topic: topic, size: size))], false) }
+            guard
                 let decoded = reading?(
                     ReceivedMessage(
                         topic: topic, payload: answer.body, qos: .atLeastOnce, retained: false, isAnswer: true)),
-                let commands = decoded.content as? ReceivedCommands
-            else { return nil }
+                let received = decoded.content as? ReceivedCommands
+            else { return ([], false) }
             let now = Clocks.now()
-            guard !isRepeat(commands, at: now) else { return nil }
-            state.withLock { $0.latest[topic] = (commands.commands, now) }
-            return (.decoded(decoded), true)
+            let remarks = received.remark.flatMap { isKnown($0, at: now) ? nil : BrokerEvent.answered($0) }
+            guard !received.commands.isEmpty, state.withLock({ $0.filters.contains(topic) }),
+                !isRepeat(received, at: now)
+            else { return ([remarks].compactMap { $0 }, false) }
+            state.withLock { $0.latest[topic] = (received.commands, now) }
+            return ([remarks, .decoded(decoded)].compactMap { $0 }, true)
+        }
+    }
+
+    /// Whether the same was told in the last hour. The Recorder sends the locations of friends with every answer.
+    private func isKnown(_ remark: String, at now: MonotonicInstant) -> Bool {
+        state.withLock { state in
+            state.remarks = state.remarks.filter { $0.value.duration(to: now) < Self.silenceOfRemarks }
+            guard state.remarks[remark] == nil else { return true }
+            // Texts come from outside, and memory is finite.
+            if state.remarks.count < Self.mostRemarks { state.remarks[remark] = now }
+            return false
         }
     }
 

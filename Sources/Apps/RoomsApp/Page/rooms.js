@@ -74,6 +74,7 @@ function drawPlace(place) {
   if (place.note) facts.push(place.note);
   if (room) {
     facts.push(room.gateways.length ? (room.gateways.length === 1 ? "gateway " : "gateways ") + room.gateways.map(clean).join(", ") : "no gateway");
+    if (room.stale && state.current && room.gateways.length) facts.push("not heard now: no gateway listens here");
     facts.push(room.trainedSeconds >= 1 ? "trained" : "not trained");
   }
   const foot = make("div", { class: "foot" });
@@ -92,7 +93,7 @@ function drawPlace(place) {
     }
   }
   const count = make("span", { class: "count" }, place.tags.length ? String(place.tags.length) : "");
-  return make("li", { class: "place" + (place.tags.length ? " occupied" : "") + (room ? " " + colour(place.id) : "") },
+  return make("li", { class: "place" + (room && room.stale ? " stale" : "") + (place.tags.length ? " occupied" : "") + (room ? " " + colour(place.id) : "") },
     make("div", { class: "head" }, make("h3", {}, name(place.name)), count),
     facts.length ? make("p", { class: "facts" }, facts.join(" · ")) : null, make("ul", { "data-list": "" }), room ? foot : null);
 }
@@ -103,7 +104,8 @@ function drawTag([id, tag]) {
   const trains = tag.training && !tag.training.over;
   if (tag.lastRoomName) facts.push("last in " + clean(tag.lastRoomName));
   if (tag.lastHeard && state.time !== null) facts.push("heard " + span(Math.max(0, state.time - tag.lastHeard)) + " ago");
-  if (tag.home && tag.room && !trains) facts.push(percent(tag.confidence) + " sure");
+  if (tag.stale) facts.push("as last known");
+  else if (tag.home && tag.room && !trains) facts.push(percent(tag.confidence) + " sure");
   if (trains) facts.push("training " + clean(tag.training.roomName));
   const why = make("details", {}, make("summary", { "data-role": "why" }, "Why"),
     ...(reasons.get(id) || ["…"]).map(sentence => make("p", { class: "wrap" }, clean(sentence))), make("p", { class: "mono" }, clean(tag.beacon)));
@@ -113,7 +115,7 @@ function drawTag([id, tag]) {
     if (open === opened.has(id)) return;
     if (open) { opened.add(id); explain(id); } else opened.delete(id);
   };
-  const node = make("li", { class: "tag" }, make("p", { class: "name" }, name(tag.name)));
+  const node = make("li", { class: "tag" + (tag.stale ? " stale" : "") }, make("p", { class: "name" }, name(tag.name)));
   if (!tag.configured) {
     const edit = make("button", { class: "icon edit", type: "button", "data-role": "edit", "aria-label": "Rename " + text, title: "Rename" }, "✎");
     edit.onclick = () => askTag(id);
@@ -139,9 +141,9 @@ async function explain(id) {
 function fillPlaces() {
   const list = places();
   fill($("places"), list, place => place.id,
-    place => JSON.stringify([place.name, place.note, place.room && [place.room.gateways, place.room.trainedSeconds >= 1, place.room.ownSeconds >= 1, colour(place.id)], place.tags.length]), drawPlace);
+    place => JSON.stringify([place.name, place.note, place.room && [place.room.stale, state.current, place.room.gateways, place.room.trainedSeconds >= 1, place.room.ownSeconds >= 1, colour(place.id)], place.tags.length]), drawPlace);
   list.forEach((place, index) => fill($("places").children[index].querySelector("ul"), place.tags, entry => entry[0],
-    ([id, tag]) => JSON.stringify([tag.name, sinceText(tag), tag.lastRoomName, tag.lastHeard, tag.confidence, tag.series, tag.home, tag.room, tag.configured, tag.training && !tag.training.over, reasons.get(id)]), drawTag));
+    ([id, tag]) => JSON.stringify([tag.name, sinceText(tag), tag.lastRoomName, tag.lastHeard, tag.confidence, tag.stale, tag.series, tag.home, tag.room, tag.configured, tag.training && !tag.training.over, reasons.get(id)]), drawTag));
 }
 
 // For screen readers: one sentence for each tag that changed its room. All are set at once, because each text replaces the
@@ -167,13 +169,13 @@ const problems = {
 
 function drawGateway([id, gateway]) {
   const { listening, problem } = gateway.health;
-  const [text, kind] = problem ? problems[problem] || [clean(problem), "warn"] : listening ? ["listening", "good"] : ["not heard yet", ""];
+  const [text, kind] = gateway.stale ? ["not known now", ""] : problem ? problems[problem] || [clean(problem), "warn"] : listening ? ["listening", "good"] : ["not heard yet", ""];
   const facts = [gateway.room === null ? "no room" : clean(gateway.room)];
   if (gateway.heardAgo === null) facts.push("no readings yet");
   else if (gateway.heardAgo > 15) facts.push("heard " + ago(gateway.heardAgo));
   facts.push(gateway.version === null ? "no card: ESPresense, or not connected yet" : gateway.version ? "version " + clean(gateway.version) : "version not known");
   if (gateway.scanner) facts.push(clean(gateway.scanner));
-  return make("li", { class: problem || gateway.otherVersion ? "bad" : "" },
+  return make("li", { class: (problem || gateway.otherVersion ? "bad" : "") + (gateway.stale ? " stale" : "") },
     make("p", { class: "who" }, name(id)), make("p", { class: "pill " + kind }, text),
     make("p", { class: "facts" }, facts.join(" · ")),
     gateway.otherVersion ? make("p", { class: "facts" }, make("b", {}, "another version than most gateways")) : null);
@@ -303,8 +305,8 @@ $("training-form").addEventListener("submit", event => {
 
 function tiles() {
   const list = [];
-  const decides = { active: "this service decides", standby: "standby", listening: "listens for another service" }[state.role] || clean(state.role);
-  list.push([`Service ${clean(state.instance)}`, decides, state.activeService === null ? "up " + span(state.uptime) : `'${clean(state.activeService)}' decides`, false]);
+  const decides = { active: "this service decides", refused: "decides nothing: the broker does not take what it writes", standby: "standby", listening: "listens for another service" }[state.role] || clean(state.role);
+  list.push([`Service ${clean(state.instance)}`, decides, state.activeService === null ? "up " + span(state.uptime) : `'${clean(state.activeService)}' decides`, state.role === "refused"]);
   const { broker, queue, store } = state;
   list.push([`Broker ${clean(broker.name)}`, broker.state, clean(broker.reason) || (broker.sinceAgo === null ? "" : "for " + span(broker.sinceAgo)), broker.state !== "connected"]);
   list.push(["Queue", queue.pending ? queue.pending + " waiting" : "empty", `${queue.sent.toLocaleString()} sent` + (queue.dropped ? ` · ${queue.dropped} given up` : ""), queue.dropped > 0]);
@@ -318,7 +320,7 @@ function show(next) {
   document.title = `${clean(state.site)} · iBeacon rooms`;
   colours = new Map(Object.keys(state.rooms).sort().map((id, number) => [id, number]));
   const gateways = Object.entries(state.gateways);
-  $("subtitle").textContent = (state.role === "standby" ? "standby · " : "") + `${state.homeCount} of ${state.tagCount} tags at home · ${state.listening} of ${state.gatewayCount} gateways listen`;
+  $("subtitle").textContent = (state.role === "standby" ? "standby · " : "") + (state.current ? "" : "as last known: ") + `${state.homeCount} of ${state.tagCount} tags at home · ${state.listening} of ${state.gatewayCount} gateways listen`;
   $("version").textContent = "version " + clean(state.version);
   $("tag-count").textContent = `(${state.tagCount})`;
   const more = state.tagCount - Object.keys(state.tags).length;
@@ -337,7 +339,7 @@ function show(next) {
   followTraining();
   fillTrainings();
   fill($("gateways"), gateways.sort((a, b) => a[0].localeCompare(b[0])), entry => entry[0],
-    ([, gateway]) => JSON.stringify([gateway.room, gateway.health, gateway.version, gateway.scanner, gateway.otherVersion, gateway.heardAgo > 15 ? ago(gateway.heardAgo) : gateway.heardAgo === null]), drawGateway);
+    ([, gateway]) => JSON.stringify([gateway.room, gateway.stale, gateway.health, gateway.version, gateway.scanner, gateway.otherVersion, gateway.heardAgo > 15 ? ago(gateway.heardAgo) : gateway.heardAgo === null]), drawGateway);
   $("no-gateways").hidden = gateways.length > 0;
   fill($("state"), tiles(), tile => tile[0], tile => JSON.stringify(tile), tile =>
     make("div", { class: tile[3] ? "bad" : "" }, make("dt", {}, tile[0]), make("dd", {}, tile[1]), tile[2] ? make("dd", {}, tile[2]) : null));

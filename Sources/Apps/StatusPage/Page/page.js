@@ -62,7 +62,7 @@ function drawTracker(tracker) {
 }
 function fillRooms(rooms, tracker, position) {
   fill(rooms, tracker.regions, region => region.rid,
-    region => JSON.stringify([region.name, region.inside, region.rssi, region.distance, ago(region.sinceAgo), ago(region.heardAgo), region.leavesIn, region.explanation, charge(region.battery)]),
+    region => JSON.stringify([region.name, region.inside, region.stale, region.rssi, region.distance, ago(region.sinceAgo), ago(region.heardAgo), region.leavesIn, region.explanation, charge(region.battery)]),
     (region, old) => drawRoom(region, old, position));
 }
 function drawRoom(region, old, position) {
@@ -82,7 +82,8 @@ function drawRoom(region, old, position) {
     make("p", { class: "wrap" }, clean(region.explanation) || "No more is known."),
     make("p", { class: "mono" }, clean(region.description)));
   if (old && old.querySelector("details") && old.querySelector("details").open) why.open = true;
-  return make("div", { class: "room" + (region.inside ? " in" : "") },
+  if (region.stale) facts.unshift("as last known: no radio listens");
+  return make("div", { class: "room" + (region.inside ? " in" : "") + (region.stale ? " stale" : "") },
     make("p", { class: "name" }, name(region.name), make("span", { class: "unseen" }, region.inside ? "inside" : "outside")),
     edit, remove, make("p", {}, facts.join(" · ")), region.explanation || region.description ? why : null);
 }
@@ -137,7 +138,7 @@ function tiles() {
   if (state.scanner.problem) list.push(["Radio", "none", clean(`${state.scanner.problem.text}; ${state.scanner.problem.cure}`), true]);
   else if (!state.scanner.adapters.length) list.push(["Radio", "none", "no Bluetooth adapter was found", true]);
   for (const broker of state.brokers)
-    list.push([`Broker ${clean(broker.name)}`, broker.state, clean(broker.reason) || (broker.sinceAgo === null ? "" : "for " + span(broker.sinceAgo)), broker.state === "disconnected" || Boolean(broker.reason)]);
+    list.push([`${broker.kind === "server" ? "Server" : "Broker"} ${clean(broker.name)}`, broker.state, clean(broker.reason) || (broker.sinceAgo === null ? "" : "for " + span(broker.sinceAgo)), broker.state === "disconnected" || Boolean(broker.reason)]);
   const queue = [`${state.queue.sent.toLocaleString()} sent`];
   if (state.queue.setAside) queue.push(state.queue.setAside + " set aside");
   if (state.queue.dropped) queue.push(state.queue.dropped + " given up");

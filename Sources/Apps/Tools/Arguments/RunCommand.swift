@@ -17,7 +17,7 @@ enum RunCommand {
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "run takes no '\(word)'") }
-        let settings = try Settings.load(arguments, isService: true)
+        let settings = try Settings.load(arguments)
         let log = Log(threshold: arguments.logThreshold)
         for warning in settings.configuration.warnings { log.warning("\(warning)") }
         try FileAccess.createDirectory(settings.stateDirectory)

@@ -14,20 +14,28 @@ extension Settings {
     ///
     /// - Parameters:
     ///   - directory: The state directory if neither the command line nor the environment sets one.
-    ///   - isService: Whether the defaults apply only if there is certainly no file in /etc. They also apply to a command
-    ///     of a user who may not look there.
+    ///   - isOptional: Whether the defaults also apply for a user who may not look for the file in /etc. Only for commands whose
+    ///     answer is right without it.
+    ///   - path: The file in /etc.
     static func load(
-        _ arguments: Arguments, stateDirectory directory: String = defaultStateDirectory, isService: Bool = false
+        _ arguments: Arguments, stateDirectory directory: String = defaultStateDirectory, isOptional: Bool = false,
+        at path: String = defaultPath
     ) throws(Failure) -> Settings {
         let named = arguments.value("config") ?? environment("IBEACON_GATEWAY_CONFIG")
         let stateDirectory = arguments.value("state-dir") ?? environment("STATE_DIRECTORY") ?? directory
         if let named { return try Settings(readingFrom: named, stateDirectory: stateDirectory) }
-        guard isService || FileAccess.exists(defaultPath) else {
-            // Without this, a command only says that there is no broker. It is said once.
-            if !FileAccess.isMissing(defaultPath) { _ = unreadFileNotice }
-            return try Settings(withoutFileAt: defaultPath, stateDirectory: stateDirectory)
+        guard !FileAccess.exists(path), !FileAccess.isMissing(path) else {
+            return try Settings(lookingAt: path, stateDirectory: stateDirectory)
         }
-        return try Settings(lookingAt: defaultPath, stateDirectory: stateDirectory)
+        guard isOptional else {
+            throw Failure(
+                .noPermission,
+                "this user may not look for \(path) (\(FileAccess.lastError)), and without it the answer could be wrong; "
+                    + "run it with sudo, or name a file with --config")
+        }
+        // It is said once.
+        _ = unreadFileNotice
+        return try Settings(withoutFileAt: path, stateDirectory: stateDirectory)
     }
 
     /// Prints that the file in /etc is out of reach, when it is first used.

@@ -109,7 +109,7 @@ final class CommandConnection {
                 pendingFilters.remove(filter)
                 refusedFilters.insert(filter)
             // This connection has no command reader and no outbox, and a command needs no dropped messages.
-            case .decoded, .untaken, .postponed: break
+            case .decoded, .untaken, .postponed, .steppedAside, .wantsMessage, .answered: break
             }
         }
     }

@@ -27,7 +27,11 @@ enum ConfigCommand {
             Terminal.print(Configuration.commentedDefault)
         case "show":
             // With the settings that a running service has kept from `setConfiguration`, if the state can be read.
-            let settings = try (try? Settings.loadInForce(arguments)) ?? Settings.load(arguments)
+            var settings = try Settings.load(arguments)
+            do throws(Failure) { settings = try Settings.loadInForce(arguments) } catch {
+                Terminal.printError(
+                    "\(error.message); this is what the file says, without what a setConfiguration changed")
+            }
             Terminal.print(json: settings.configuration.shown.text)
             if let text = settings.remoteMembersText, !arguments.has("quiet") { Terminal.printError(text) }
         case "check":

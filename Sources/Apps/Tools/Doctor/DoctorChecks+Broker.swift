@@ -6,16 +6,18 @@ import Shell
 
 extension DoctorChecks {
     /// Checks the path to the broker step by step, so that the first failing step names the cause.
-    static func broker(_ settings: Settings) throws -> [DoctorFinding] {
+    ///
+    /// - Parameter hasSite: Becomes true if a rooms service lists tags for this gateway.
+    static func broker(_ settings: Settings, hasSite: inout Bool) throws -> [DoctorFinding] {
         let configuration = settings.configuration
         let broker = configuration.broker
-        guard broker.endpoint == nil else { return endpoint(configuration) }
+        guard broker.endpoint == nil else { return endpoint(settings) }
         guard !broker.isOffline else {
             return [DoctorFinding(.broker, "offline (port 0): events are kept in the history, nothing is sent")]
         }
         let ways = broker.hosts.map { reach($0, broker) }
         let findings = ways.map(\.finding)
-        return ways.contains(where: \.isReached) ? findings + (try session(configuration)) : findings
+        return ways.contains(where: \.isReached) ? findings + (try session(configuration, &hasSite)) : findings
     }
 
     /// Whether a host of the broker accepts connections.
@@ -34,8 +36,9 @@ extension DoctorChecks {
         }
     }
 
-    private static func session(_ configuration: Configuration) throws -> [DoctorFinding] {
+    private static func session(_ configuration: Configuration, _ hasSite: inout Bool) throws -> [DoctorFinding] {
         let outcome = try BrokerSelfTest.run(configuration)
+        hasSite = outcome.hearsTags && outcome.refusedTags == nil
         if let failure = outcome.failure {
             return [self.failure(failure, clientID: outcome.clientID, configuration.broker)]
         }

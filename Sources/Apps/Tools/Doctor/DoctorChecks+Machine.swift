@@ -1,5 +1,6 @@
 import Base
 import Configuration
+import Gateway
 import Glibc
 import OwnTracks
 import Regions
@@ -30,23 +31,54 @@ extension DoctorChecks {
         }
     }
 
-    static func regions(_ settings: Settings) -> [DoctorFinding] {
-        var set = RegionSet()
-        for tracker in settings.configuration.trackers { set.apply(tracker.waypoints.changes) }
+    /// - Parameter hasSite: Whether a rooms service lists tags for this gateway, which then needs no regions of its own.
+    static func regions(_ settings: Settings, hasSite: Bool = false) -> [DoctorFinding] {
+        // Two trackers may use the same keys for their regions.
+        var sets = settings.configuration.trackers.map { tracker in
+            var set = RegionSet()
+            set.apply(tracker.waypoints.changes)
+            return set
+        }
         do {
             let stored = try StoreReader(directory: settings.stateDirectory).regions()
             // Regions of earlier topics stay stored, but no tracker uses them.
-            for tracker in settings.configuration.trackers {
+            for (index, tracker) in settings.configuration.trackers.enumerated() {
                 let regions = stored[tracker.topics.base]?.regions ?? []
-                set.apply(regions.map { .set($0, isRIDDerived: false) })
+                sets[index].apply(regions.map { .set($0, isRIDDerived: false) })
             }
         } catch {
             // The check of the disk says why the state cannot be read.
-            guard !set.regions.isEmpty else { return [noRegions(isReadable: isAbsent(error))] }
+            guard sets.contains(where: { !$0.regions.isEmpty }) else {
+                if hasSite, isAbsent(error) { return [siteAlone] }
+                return [noRegions(isReadable: isAbsent(error))]
+            }
         }
-        let beacons = set.regions.count { $0.description.pattern != nil }
-        guard beacons > 0 else { return [noRegions(isReadable: true)] }
-        return [DoctorFinding(.regions, beacons == 1 ? "one beacon region" : "\(beacons) beacon regions")]
+        let regions = sets.flatMap(\.regions)
+        let beacons = regions.count(where: \.isBeacon)
+        let others = remarks(on: regions)
+        guard beacons > 0 || hasSite else { return [noRegions(isReadable: true)] + others }
+        guard beacons > 0 else { return [siteAlone] + others }
+        return [DoctorFinding(.regions, beacons == 1 ? "one beacon region" : "\(beacons) beacon regions")] + others
+    }
+
+    /// Regions that are named in the findings.
+    private static let mostNamedRegions = 5
+
+    /// What is said of regions that no beacon enters although their author may expect it. They may be intended.
+    private static func remarks(on regions: [Region]) -> [DoctorFinding] {
+        let all = regions.compactMap { region in region.remark.map { (region.displayName, $0) } }
+        let named = all.prefix(mostNamedRegions).map { name, remark in
+            DoctorFinding(
+                .regions, "'\(name)' is no beacon region: \(remark)",
+                advice: "if a beacon should enter it, send it again with its UUID and without a radius")
+        }
+        guard all.count > mostNamedRegions else { return named }
+        let text = "\(all.count - mostNamedRegions) others are no beacon regions either"
+        return named + [DoctorFinding(.regions, text, advice: "all are in: ibeacon-gateway regions list")]
+    }
+
+    private static var siteAlone: DoctorFinding {
+        DoctorFinding(.regions, "no beacon region of its own; it sends the readings of the site's tags")
     }
 
     private static func noRegions(isReadable: Bool) -> DoctorFinding {
@@ -66,10 +98,11 @@ extension DoctorChecks {
 
     static func disk(_ settings: Settings) -> [DoctorFinding] {
         let directory = settings.stateDirectory
-        guard FileAccess.exists(directory) else {
+        guard !FileAccess.isMissing(directory) else {
             return [DoctorFinding(.disk, "\(directory) does not exist yet; the service creates it")]
         }
-        return [room(directory)] + state(directory, at: Clocks.wallSeconds())
+        let receiver = settings.configuration.broker.receiver
+        return [room(directory)] + state(directory, receiver, at: Clocks.wallSeconds())
     }
 
     /// Smallest free space, bytes. The state is small, but a disk with less space is soon filled by other programs.
@@ -98,14 +131,16 @@ extension DoctorChecks {
     /// Seconds for which a refused message is a problem to fix.
     private static let refusalLasts: Int64 = 86_400
 
-    /// - Parameter now: Epoch seconds.
-    static func state(_ directory: String, at now: Int64) -> [DoctorFinding] {
+    /// - Parameters:
+    ///   - receiver: `broker` or `server`.
+    ///   - now: Epoch seconds.
+    static func state(_ directory: String, _ receiver: String = "broker", at now: Int64) -> [DoctorFinding] {
         do {
             let summary = try StoreReader(directory: directory).summary(since: now - refusalLasts)
             let waiting = summary.waiting.values.reduce(0, +)
             let kept = DoctorFinding(
-                .disk, "\(waiting) messages wait for the broker, \(summary.transitions) transitions are kept")
-            return [refusals(summary), kept].compactMap { $0 }
+                .disk, "\(waiting) messages wait for the \(receiver), \(summary.transitions) transitions are kept")
+            return [refusals(summary, receiver), kept].compactMap { $0 }
         } catch StoreError.absent {
             return []
         } catch {
@@ -117,13 +152,13 @@ extension DoctorChecks {
         }
     }
 
-    /// The messages that the broker refused; nil: none is kept.
-    private static func refusals(_ summary: StoreSummary) -> DoctorFinding? {
+    /// The messages that the receiver refused; nil: none is kept.
+    private static func refusals(_ summary: StoreSummary, _ receiver: String) -> DoctorFinding? {
         guard let latest = summary.refused.first else { return nil }
-        let remedy = "fix the reason that the broker gives; new messages are not delayed"
+        let remedy = "fix the reason that the \(receiver) gives; new messages are not delayed"
         func refused(_ count: Int, _ age: String) -> String {
             let messages = count == 1 ? "one message" : "\(count) messages"
-            return "the broker refused \(messages)\(age), the latest: \(latest.reason)"
+            return "the \(receiver) refused \(messages)\(age), the latest: \(latest.reason)"
         }
         guard summary.recentlyRefused > 0 else {
             let text = refused(summary.refusedRows, ", none in the last day")

@@ -22,6 +22,12 @@ extension DoctorChecks {
         let adoption = status.adoptionAdvice.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
         guard status.hasActiveService else {
             if let adoption { return [adoption] }
+            let directory =
+                settings.stateDirectory == Settings.defaultStateDirectory
+                ? RoomServiceProcess.defaultStateDirectory : settings.stateDirectory
+            if let local = LocalRoomsService.asked(StatusClient(stateDirectory: directory), site: identity.site) {
+                return [DoctorFinding(.rooms, local.text, cure: local.cure)]
+            }
             // After `rooms clear` there is intentionally no list.
             guard topics.retained[RoomTopic.tags(site: identity.site).text] != nil else { return [] }
             return [

@@ -61,10 +61,11 @@ enum DoctorCommand {
         var findings = DoctorChecks.configuration(settings)
         findings += DoctorChecks.service(settings)
         findings += try DoctorChecks.radio(settings, listening: listening)
-        findings += try DoctorChecks.broker(settings)
+        var hasSite = false
+        findings += try DoctorChecks.broker(settings, hasSite: &hasSite)
         findings += DoctorChecks.rooms(settings)
         findings += DoctorChecks.clock()
-        findings += DoctorChecks.regions(settings)
+        findings += DoctorChecks.regions(settings, hasSite: hasSite)
         findings += DoctorChecks.disk(settings)
         return findings
     }

@@ -228,7 +228,7 @@ enum RegionsCommand {
         for removal in resolved.unmatched { Terminal.printError("\(file): \(removal)") }
         changes = resolved.changes
         try context.edit(changes, of: context.topic)
-        context.remark(on: changes)
+        context.remark(on: changes, isRead: true)
         let refused = reading.problemCount + reasons.count
         if !arguments.has("quiet") { Terminal.printError("\(changes.count) waypoints taken, \(refused) refused") }
         return refused == 0 ? .ok : .badData

@@ -65,11 +65,13 @@ extension RegionsCommand {
         /// The topic of the owner whose regions are changed.
         var topic: String { owners[0].topic }
 
-        /// Says what may not be expected of the tags that changes make.
-        func remark(on changes: [RegionChange]) {
-            guard let tagRemarks else { return }
+        /// Says what may not be expected of the regions that changes make.
+        ///
+        /// - Parameter isRead: Whether the remarks of their reader were shown.
+        func remark(on changes: [RegionChange], isRead: Bool = false) {
             for case .set(let region, _) in changes {
-                for remark in tagRemarks.remarks(on: region) {
+                let remarks = isRead ? [] : [region.remark].compactMap(\.self)
+                for remark in remarks + (tagRemarks?.remarks(on: region) ?? []) {
                     Terminal.printError("warning: '\(region.displayName)': \(remark)")
                 }
             }

@@ -38,7 +38,7 @@ enum ReplayCommand {
         }
         let tail = try arguments.seconds("tail") ?? .zero
         let pace = Pace(speed: try arguments.positiveNumber("speed"))
-        let settings = try Settings.load(arguments)
+        let settings = try Settings.load(arguments, isOptional: true)
         var output = LineBuffer()
         let publisher =
             arguments.has("publish") ? try DirectPublisher(settings.configuration, purpose: "replay") : nil

@@ -32,7 +32,7 @@ final class DirectPoster {
             try client.post(publication.payload, by: HTTPSender(sender))
         }
         guard let answer, !answer.isSuccess else { return }
-        throw Self.failure(.status(answer.status), settings)
+        throw Self.failure(answer.failure, settings)
     }
 
     private static func failure(_ failure: HTTPFailure, _ settings: HTTPSettings) -> Failure {

@@ -13,7 +13,9 @@ enum RoomsStatusCommand {
         defer { topics.close() }
         try topics.collect()
         var status = SiteStatus(topics)
-        addReasons(to: &status, from: StatusClient(stateDirectory: settings.stateDirectory))
+        let client = StatusClient(stateDirectory: settings.stateDirectory)
+        if !status.hasActiveService { status.localService = LocalRoomsService.asked(client, site: status.site) }
+        addReasons(to: &status, from: client)
         if arguments.has("json") {
             Terminal.print(json: status.json.text)
         } else {

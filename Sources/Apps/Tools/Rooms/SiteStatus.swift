@@ -74,6 +74,9 @@ struct SiteStatus {
         }
     }
 
+    /// The rooms service of this machine; nil: none runs here, or it was not asked.
+    var localService: LocalRoomsService?
+
     /// Sentences by the id of the tag.
     private var reasons: [String: [String]] = [:]
 
@@ -261,6 +264,10 @@ struct SiteStatus {
         let active = services.filter { $0.card?.isActive == true }.map(\.id)
         let standby = services.filter { $0.card?.isActive != true }.map(\.id)
         guard !active.isEmpty else {
+            if let localService {
+                return "site '\(site)': no rooms service is active\n"
+                    + Terminal.printable("\(localService.text): \(localService.cure)")
+            }
             return "site '\(site)': no rooms service is active; start one with: "
                 + "sudo systemctl enable --now ibeacon-gateway-rooms"
         }

@@ -30,7 +30,7 @@ enum ScanCommand {
         if let word = arguments.operands.first { throw Failure(.usage, "scan takes no '\(word)'") }
         // Before a recording that is there is replaced.
         let duration = try arguments.seconds("duration")
-        let settings = try Settings.load(arguments)
+        let settings = try Settings.load(arguments, isOptional: true)
         let table = ScanTable(
             regions: regions(settings), masks: settings.configuration.batteryMasks,
             resolver: settings.resolver { if !arguments.has("quiet") { Terminal.printError($0) } },

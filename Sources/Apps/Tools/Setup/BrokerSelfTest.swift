@@ -5,6 +5,7 @@ import JSON
 import Messaging
 import OwnTracks
 import Shell
+import SiteProtocol
 import System
 
 /// Connects to the broker with the settings of the service, in addition to it, and tests the rights that the service
@@ -124,11 +125,11 @@ final class BrokerSelfTest {
     }
 
     /// A harmless message. All readers of these topics know last wills, and none acts on them. The command requests the
-    /// status of a running gateway, which changes nothing. Rooms services ignore version 0 of the feed.
+    /// status of a running gateway, which changes nothing. Rooms services ignore the trial of the feed.
     private func payload(of step: Step) -> [UInt8] {
         switch step {
         case .event, .location: LastWill(timestamp: Clocks.wallSeconds()).payload.bytes
-        case .feed: feed?.seal.sealed(Array(#"{"v":0}"#.utf8), for: topic(of: step)) ?? []
+        case .feed: feed?.seal.sealed(FeedDecoder.trial, for: topic(of: step)) ?? []
         case .command: Array(#"{"_type":"cmd","action":"status"}"#.utf8)
         }
     }

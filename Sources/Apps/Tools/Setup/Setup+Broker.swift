@@ -66,7 +66,8 @@ extension Setup {
         while true {
             let settings = try settings()
             dialogue.show("Testing the broker at \(host):\(port) …")
-            let findings = try DoctorChecks.broker(settings)
+            var hasSite = false
+            let findings = try DoctorChecks.broker(settings, hasSite: &hasSite)
             for finding in findings { for line in finding.lines { dialogue.show("  " + line) } }
             if findings.allSatisfy(\.isWell) { return }
             guard dialogue.isInteractive else {

@@ -24,7 +24,7 @@ enum StatusCommand {
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "status takes no '\(word)'") }
-        let settings = try Settings.load(arguments)
+        let settings = try Settings.load(arguments, isOptional: true)
         if arguments.has("token") {
             Terminal.print(try token(settings, isQuiet: arguments.has("quiet")))
             return .ok

@@ -25,7 +25,18 @@ struct StatusText {
                 + (finding.cure.isEmpty ? "" : "\n    -> \(Terminal.printable(finding.cure))")
         }
         if !trouble.isEmpty { blocks.append(trouble.joined(separator: "\n")) }
+        if !status.refusals.isEmpty { blocks.append(refusalTable) }
         return blocks.joined(separator: "\n\n")
+    }
+
+    /// The last commands and waypoints that were refused.
+    private var refusalTable: String {
+        Terminal.table(
+            status.refusals,
+            [
+                ("REFUSED", { ago($0.last) }), ("TIMES", { "\($0.count)" }), ("TOPIC", { $0.topic }),
+                ("REASON", { $0.text }),
+            ])
     }
 
     /// The phones and watches whose keys are known, and where.
@@ -82,13 +93,15 @@ struct StatusText {
             let retry = broker.nextTry.map { "; next try in \(Self.span(status.now.duration(to: $0)))" } ?? ""
             let reason = broker.reason + retry
             return [
-                "broker", broker.phase.rawValue + since, broker.name + (reason.isEmpty ? "" : ": \(reason)"),
+                broker.kind.rawValue, broker.phase.rawValue + since,
+                broker.name + (reason.isEmpty ? "" : ": \(reason)"),
             ]
         }
         let queue = status.queue
+        let receiver = (status.brokers.first?.kind ?? .broker).rawValue
         rows.append([
             "queue", "\(queue.pending) waiting",
-            "\(queue.sent) sent, \(queue.setAside) refused by the broker, \(queue.dropped) dropped",
+            "\(queue.sent) sent, \(queue.setAside) refused by the \(receiver), \(queue.dropped) dropped",
         ])
         let problem = status.store.problem
         rows.append(["disk", problem == nil ? "ok" : "trouble", problem ?? "\(status.store.writes) writes"])
@@ -110,7 +123,7 @@ struct StatusText {
             [
                 ("TRACKER", { $0.tid }),
                 ("REGION", { $0.region.name }),
-                ("STATE", { $0.region.isInside ? "inside" : "outside" }),
+                ("STATE", { Self.state($0.region) }),
                 ("SINCE", { $0.region.since.map { Self.span($0.duration(to: status.now)) } ?? "" }),
                 ("BEACON", { $0.region.beacon.map { "\($0)" } ?? "" }),
                 ("RSSI", { $0.region.rssi.map { "\($0)" } ?? "" }),
@@ -119,6 +132,12 @@ struct StatusText {
                 ("LEAVES IN", { $0.region.leaveDeadline.map { Self.span(status.now.duration(to: $0)) } ?? "" }),
                 ("BATTERY", { $0.region.battery.map(Self.battery) ?? "" }),
             ])
+    }
+
+    /// Where no adapter listens, the state is the last one known.
+    private static func state(_ region: StatusSnapshot.RegionStatus) -> String {
+        let state = region.isInside ? "inside" : "outside"
+        return region.isStale ? "last known: \(state)" : state
     }
 
     /// `12 %`, followed by `low` if the battery is low.

@@ -30,6 +30,7 @@ extension StatusSnapshot.RegionStatus {
         lastHeard = json["heardAgo"]?.instant(before: now)
         leaveDeadline = json["leavesIn"]?.instant(after: now)
         explanation = json["explanation"]?.string ?? ""
+        isStale = json["stale"] == .bool(true)
         battery = json["battery"].flatMap { BatteryState(reading: $0, at: now) }
     }
 }

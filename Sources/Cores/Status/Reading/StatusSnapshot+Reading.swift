@@ -31,6 +31,7 @@ extension StatusSnapshot {
         phones = json["phones"].elements { PhoneStatus(reading: $0, at: now) }
         counters.sightings = json["counters"]?["sightings"]?.asCount ?? 0
         malformed = MalformedCounters(reading: json["malformedByKind"] ?? .null)
+        refusals = json["refusedCommands"].elements { RecentRefusals.Refusal(reading: $0, at: now) }
         process = json["process"].flatMap(ProcessState.init(reading:))
         findings = json["findings"].elements(Finding.init(reading:))
     }

@@ -59,6 +59,8 @@ extension StatusSnapshot {
         package var leaveDeadline: MonotonicInstant?
         /// Why the region is occupied or not, in a sentence.
         package var explanation = ""
+        /// Whether no adapter listens, so that the state is the last one known.
+        package var isStale = false
         /// The battery of the beacon; nil if it was not read since the start.
         package var battery: BatteryState?
 
@@ -90,7 +92,8 @@ extension StatusSnapshot.RegionStatus {
             "distance": .optional(distance.map { .tenths($0) }),
             "heardAgo": .ago(lastHeard, at: now),
             "leavesIn": .optional(leaveDeadline.map { .tenths(max(0, now.duration(to: $0).inSeconds)) }),
-            "explanation": .shown(explanation), "battery": .optional(battery.map { $0.json(at: now) }),
+            "stale": .bool(isStale), "explanation": .shown(explanation),
+            "battery": .optional(battery.map { $0.json(at: now) }),
         ]
     }
 }

@@ -49,16 +49,19 @@ extension StatusSnapshot {
             cure: "make room on the disk, or check that the state directory can be written; it is tried again")
     }
 
+    /// What receives the messages, in words.
+    private var receiver: String { brokers.first?.kind.rawValue ?? BrokerState.Kind.broker.rawValue }
+
     private var queueFinding: Finding {
         if queue.dropped > 0 {
             return Finding(
                 .error, "queue", "\(queue.dropped) messages were dropped because the queue was full",
-                cure: "reconnect the broker; the events of that time are in: ibeacon-gateway history")
+                cure: "reconnect the \(receiver); the events of that time are in: ibeacon-gateway history")
         }
         guard queue.setAside > 0 else { return Finding(.ok, "queue", "messages that wait: \(queue.pending)") }
         return Finding(
-            .warning, "queue", "the broker refused \(queue.setAside) messages for good",
-            cure: "check the gateway's rights on the broker; the log names the reason")
+            .warning, "queue", "the \(receiver) refused \(queue.setAside) messages for good",
+            cure: "check the gateway's rights on the \(receiver); the log names the reason")
     }
 
     private var clockFinding: Finding {
@@ -71,6 +74,9 @@ extension StatusSnapshot {
     private var regionFinding: Finding {
         let count = trackers.reduce(0) { $0 + $1.regionCount }
         guard count == 0 else { return Finding(.ok, "regions", "beacon regions: \(count)") }
+        guard !servesSite else {
+            return Finding(.ok, "regions", "no beacon regions of its own; it sends the readings of a site's tags")
+        }
         return Finding(
             .warning, "regions", "there are no beacon regions, so there are no transitions",
             cure: "make one of a beacon on the status page, or: ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
@@ -102,13 +108,13 @@ extension StatusSnapshot {
 extension BrokerState {
     fileprivate var finding: Finding {
         switch phase {
-        case .connected where reason.isEmpty: .init(.ok, "broker", "\(name) is connected")
-        case .connected: .init(.warning, "broker", "\(name) is connected, but \(reason)", cure: cure)
-        case .connecting: .init(.warning, "broker", "\(name) is not connected yet")
+        case .connected where reason.isEmpty: .init(.ok, kind.rawValue, "\(name) is connected")
+        case .connected: .init(.warning, kind.rawValue, "\(name) is connected, but \(reason)", cure: cure)
+        case .connecting: .init(.warning, kind.rawValue, "\(name) is not connected yet")
         case .offline: .init(.ok, "broker", "port 0: nothing is sent")
         case .disconnected:
             .init(
-                .error, "broker", "\(name): \(reason)",
+                .error, kind.rawValue, "\(name): \(reason)",
                 cure: (cure.isEmpty ? "'ibeacon-gateway doctor' finds the cause" : cure)
                     + "; nothing is lost meanwhile")
         }

@@ -3,6 +3,7 @@ package import Beacon
 package import Gateway
 package import Health
 package import JSON
+package import OwnTracks
 import Presence
 package import Regions
 
@@ -25,6 +26,9 @@ package struct StatusSnapshot: Sendable {
     package var brokers: [BrokerState] = []
     package var queue = QueueState()
     package var store = StoreState()
+    /// Whether the gateway sends the readings of a site's tags, or may do so as soon as the site's list arrives. Then it needs no
+    /// regions of its own.
+    package var servesSite = false
     /// In the order of the configuration; the first is the gateway's own.
     package var trackers: [TrackerStatus] = []
     /// The strongest first.
@@ -38,6 +42,8 @@ package struct StatusSnapshot: Sendable {
     /// The phones and watches whose keys are known.
     package var phones: [PhoneStatus] = []
     package var counters = Counters()
+    /// The last refused commands and waypoints, the newest first.
+    package var refusals: [RecentRefusals.Refusal] = []
     /// Data that was dropped because of a limit, since the start.
     package var overflow = OverflowState()
     /// Malformed advertising data of all adapters, by kind.
@@ -59,6 +65,14 @@ package struct StatusSnapshot: Sendable {
 }
 
 extension StatusSnapshot {
+    /// Marks the regions as stale if no adapter listens.
+    package mutating func markStale() {
+        let isStale = !scanner.adapters.contains { $0.isListening }
+        for tracker in trackers.indices {
+            for region in trackers[tracker].regions.indices { trackers[tracker].regions[region].isStale = isStale }
+        }
+    }
+
     /// Regions of one tracker in the JSON; occupied regions come first. `regionCount` is the number of all regions.
     package static let listedRegions = 500
     /// The same for so many trackers: the list of all trackers together is bounded, too.
@@ -100,7 +114,7 @@ extension StatusSnapshot {
             "beaconCount": .integer(Int64(beacons.count + unlistedBeacons)),
             "transitions": .array(transitions.prefix(Self.listedTransitions).map { $0.json(at: now) }),
             "phones": .array(phones.map { $0.json(at: now) }),
-            "counters": counters.json,
+            "counters": counters.json, "refusedCommands": .array(refusals.map { $0.json(at: now) }),
             "overflow": ["sightings": .count(overflow.sightings), "incoming": .count(overflow.incoming)],
             "malformed": .count(malformed.total),
             "malformedByKind": .object(

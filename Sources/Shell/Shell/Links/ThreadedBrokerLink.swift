@@ -76,6 +76,8 @@ package final class ThreadedBrokerLink: BrokerLink {
         switch event {
         case .acknowledged, .refused, .message, .decoded: true
         case .connected, .disconnected, .moved, .postponed, .untaken, .subscriptionRefused, .subscribed: false
+        // Over HTTP only.
+        case .steppedAside, .wantsMessage, .answered: false
         }
     }
 
@@ -90,6 +92,8 @@ package final class ThreadedBrokerLink: BrokerLink {
             }
             return false
         case .connected, .moved, .acknowledged, .postponed, .refused, .subscribed: return false
+        // Over HTTP only.
+        case .steppedAside, .wantsMessage, .answered: return false
         }
     }
 

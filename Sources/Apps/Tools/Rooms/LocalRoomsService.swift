@@ -1,0 +1,44 @@
+import JSON
+import System
+
+/// What the rooms service of this machine says of itself. What the broker retains shows no service whose messages the broker
+/// does not take.
+struct LocalRoomsService {
+    /// Why no service of the site is active although this one runs, and what to do.
+    let text: String
+    let cure: String
+
+    private init(text: String, cure: String) { (self.text, self.cure) = (text, cure) }
+
+    /// - Parameters:
+    ///   - client: Asks the service of a state directory.
+    ///   - site: The site that the command is about.
+    /// - Returns: nil if no rooms service of that site runs here.
+    static func asked(_ client: StatusClient, site: String) -> LocalRoomsService? {
+        do throws(Failure) {
+            return LocalRoomsService(try client.ask("/status.json"), site: site)
+        } catch {
+            guard error.code == .noPermission else { return nil }
+            let text = "a rooms service may run on this machine: \(error.message)"
+            return LocalRoomsService(text: text, cure: "run this command with sudo")
+        }
+    }
+
+    /// - Parameter status: What the service answered.
+    init?(_ status: JSONValue, site: String) {
+        guard status["site"]?.string == site, let role = status["role"]?.string else { return nil }
+        let finding = (status["findings"]?.array ?? []).first {
+            ["broker", "service", "tags"].contains($0["subject"]?.string) && $0["level"] == "error"
+        }
+        if let finding {
+            text = "the rooms service of this machine runs and is not active: \(finding["text"]?.string ?? "")"
+            cure = finding["cure"]?.string ?? ""
+        } else {
+            text = "the rooms service of this machine runs, as '\(role)'"
+            cure =
+                role == "active"
+                ? "the broker does not send its card to this command: check the rights to read ibeacon-rooms/\(site)/#"
+                : "it decides within ten seconds if no other service does"
+        }
+    }
+}

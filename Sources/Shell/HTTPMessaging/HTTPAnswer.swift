@@ -1,0 +1,51 @@
+/// The answer of a server to a request.
+package struct HTTPAnswer: Sendable {
+    package var status: Int
+    /// Empty if it was larger than the limit.
+    package var body: [UInt8] = []
+    /// Received bytes when reading was given up because the body exceeded the limit; nil: it did not.
+    package var excess: Int?
+    /// The body is a web page or other markup: it begins with `<`, after blanks and a byte order mark. An OwnTracks server
+    /// answers JSON or nothing. A router's login page, a proxy or the start page of a server answers 200 with a page, and
+    /// nobody has the message. The type in the header does not count: many servers answer `[]` as `text/html`.
+    package var isPage = false
+
+    /// The server has the message.
+    package var isSuccess: Bool { (200...299).contains(status) && !isPage }
+
+    /// The server will never accept this message. Other errors concern the login or the address, or are temporary.
+    package var isRefusal: Bool {
+        (400...499).contains(status) && ![401, 403, 404, 405, 407, 408, 410, 421, 425, 429].contains(status)
+    }
+
+    /// The server says that the body of this message is too large or cannot be understood.
+    package var isAboutBody: Bool { [413, 415, 422].contains(status) }
+
+    /// The server accepts no messages at this address: the address or the configuration of the server is wrong. If the
+    /// server accepts other messages there, only this one is refused.
+    package var isAboutAddress: Bool { [404, 405, 410, 421].contains(status) }
+
+    /// Why the answer is no success.
+    package var failure: HTTPFailure { (200...299).contains(status) ? .page : .status(status) }
+}
+
+/// Whether a body is markup, from its first bytes.
+struct MarkupDetector {
+    /// nil: so far there were only blanks.
+    private var first: UInt8?
+
+    var isMarkup: Bool { first == UInt8(ascii: "<") }
+    var isBlank: Bool { first == nil }
+
+    mutating func read(_ bytes: some Sequence<UInt8>) {
+        if first == nil { first = bytes.first { !Self.isSkipped($0) } }
+    }
+
+    /// Blanks, and the bytes of byte order marks and other blanks of UTF-8 and UTF-16. No JSON begins with one of the latter.
+    private static func isSkipped(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x00, 0x09...0x0d, 0x20, 0xef, 0xbb, 0xbf, 0xfe, 0xff, 0xc2, 0x85, 0xa0, 0xe2, 0x80, 0x8b, 0xa8, 0xa9: true
+        default: false
+        }
+    }
+}
