@@ -467,11 +467,12 @@ struct HomeAssistantFeedTests {
         feed.connected()
         _ = feed.update(snapshot([("b4b412", "Kitchen", false)]))
         for message in announced(by: device) where message.topic.hasSuffix("/config") {
-            _ = feed.received(topic: message.topic, payload: message.text, isRetained: true)
+            _ = feed.received(topic: message.topic, payload: message.text, isRetained: true, at: .zero)
         }
         if let availability {
             _ = feed.received(
-                topic: DeviceTopics.availability(device: device), payload: availability, isRetained: true)
+                topic: DeviceTopics.availability(device: device), payload: availability, isRetained: true,
+                at: .zero)
         }
         return feed
     }
@@ -514,7 +515,8 @@ struct HomeAssistantFeedTests {
     func lateWill() {
         var feed = renamed("old", "online")
         #expect(emptied(by: &feed, until: 60).isEmpty)
-        _ = feed.received(topic: DeviceTopics.availability(device: "old"), payload: "offline", isRetained: false)
+        _ = feed.received(
+            topic: DeviceTopics.availability(device: "old"), payload: "offline", isRetained: false, at: .zero)
         #expect(emptied(by: &feed, until: 90).count > 20)
     }
 }

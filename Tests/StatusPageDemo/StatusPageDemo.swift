@@ -53,7 +53,7 @@ struct StatusPageDemo {
                     // `ha TOPIC PAYLOAD`: a message from Home Assistant.
                     let words = line.split(separator: " ", maxSplits: 2).map(String.init)
                     let request = feed.received(
-                        topic: words[1], payload: words.count > 2 ? words[2] : "", isRetained: false)
+                        topic: words[1], payload: words.count > 2 ? words[2] : "", isRetained: false, at: loop.now)
                     say(request.map { "\($0)" } ?? "")
                 } else {
                     home.obey(line)
