@@ -81,6 +81,6 @@ enum DoctorReport {
     }
 
     private static func sleep(for duration: Duration) {
-        usleep(UInt32(clamping: Int64(duration.inSeconds * 1_000_000)))
+        usleep(UInt32(clamping: Int64(saturating: duration.inSeconds * 1_000_000)))
     }
 }

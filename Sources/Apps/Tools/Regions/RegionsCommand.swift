@@ -125,7 +125,7 @@ enum RegionsCommand {
     private static func kind(_ region: Region) -> String {
         switch region.kind {
         case .beacon: region.identity?.text ?? "beacon"
-        case .circular: "not a beacon region: a circle of \(Int64(clamping: Int(region.radius.rounded()))) m"
+        case .circular: "not a beacon region: a circle of \(Int64(saturating: region.radius)) m"
         case .follow: "not a beacon region: +follow"
         case .plain: "not a beacon region: no UUID"
         }

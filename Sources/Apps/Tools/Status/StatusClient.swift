@@ -122,7 +122,7 @@ struct StatusClient {
                 throw failure("does not answer: \(decimal(limit)) s have passed without a complete answer")
             }
             var request = pollfd(fd: connection.descriptor, events: Int16(event), revents: 0)
-            if poll(&request, 1, CInt(clamping: Int64(left.inSeconds * 1000) + 1)) > 0 { return }
+            if poll(&request, 1, CInt(clamping: Int64(saturating: left.inSeconds * 1000) + 1)) > 0 { return }
         }
     }
 
