@@ -99,8 +99,8 @@ import Testing
         try harness.hear()
         let explained = harness.gateway.explanation(ofRegion: "Same", at: harness.now)
         #expect(explained.count == Gateway.mostExplained)
-        #expect(explained.allSatisfy { $0["regionCount"]?.asInteger == Int64(Self.count) })
-        #expect(explained.allSatisfy { $0["beacons"]?.array?.count == 1 })
+        #expect(explained.allSatisfy { $0.regionCount == Self.count })
+        #expect(explained.allSatisfy { $0.beacons.count == 1 })
     }
 
     @Test func `The answer to status lists the first regions, and counts all`() throws {
