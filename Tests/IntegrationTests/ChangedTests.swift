@@ -22,8 +22,8 @@ import Testing
         ("CFaultyDisk", "regular", "Tests/CFaultyDisk", []),
     ]
 
-    /// What the script prints, without the line of what is not reached.
-    private func changed(_ files: [String], _ options: [String] = []) throws -> String {
+    /// What the script prints; without the lines of what is not run if `all` is false.
+    private func changed(_ files: [String], _ options: [String] = [], all: Bool = false) throws -> String {
         let targets = Self.targets.map { target in
             let needs = target.needs.map { #"{"byName":["\#($0)",null]}"# }.joined(separator: ",")
             let path = target.folder.isEmpty ? "" : #","path":"\#(target.folder)""#
@@ -33,7 +33,9 @@ import Testing
         let graph = try directory.write(#"{"targets":[\#(targets.joined(separator: ","))]}"#, to: "graph")
         let script = "\(GatewayProcess.fixtures)/../../Scripts/changed"
         let said = try run(script, ["--graph", graph] + files.flatMap { ["--file", $0] } + options)
-        return said.split(separator: "\n").filter { !$0.hasPrefix("not reached: ") }.map { "\($0)\n" }.joined()
+        let isRun = { (line: Substring) in !line.hasPrefix("not reached: ") && !line.hasPrefix("left to Scripts/test: ")
+        }
+        return said.split(separator: "\n").filter { all || isRun($0) }.map { "\($0)\n" }.joined()
     }
 
     /// A file that no test names. This suite would, if it had the name in one word.
@@ -80,6 +82,16 @@ import Testing
         #expect(try changed(["Package.swift"]) == "reached: \(all)\n")
         let whole = try changed(["Sources/Cores/Gateway/Gateway.swift"], ["--whole"])
         #expect(whole == "reached: GatewayTests IntegrationTests ToolsTests\n")
+    }
+
+    @Test func `What is not reached is told in one line, and what is left to the run of everything`() throws {
+        let gateway = try changed(["Sources/Cores/Gateway/Gateway.swift"], all: true)
+        #expect(gateway.contains("not reached: ConfigurationTests RoomsTests SystemTests\n"), "\(gateway)")
+        #expect(gateway.contains("left to Scripts/test: all tests of the program"), "\(gateway)")
+        #expect(!gateway.contains("virtual host"), "\(gateway)")
+        let radio = try changed(["Tests/VirtualHost/scenarios/14-transitions.sh"], all: true)
+        #expect(radio.contains("left to Scripts/test: the scenarios of the virtual host\n"), "\(radio)")
+        #expect(!radio.contains("all tests of the program"), "\(radio)")
     }
 
     @Test func `The build has what the tests need and no more, with what they load`() throws {
