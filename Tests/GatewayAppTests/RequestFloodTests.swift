@@ -1,5 +1,9 @@
+import Base
+import Gateway
 import Messaging
 import OwnTracks
+import ServiceSupport
+import Shell
 import StatusPage
 import TestSupport
 import Testing
