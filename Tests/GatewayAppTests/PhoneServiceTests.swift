@@ -358,7 +358,9 @@ struct PhoneServiceTests {
     /// A list as the gateway with this device publishes it.
     private func payload(of list: PhoneKeys, by device: String) throws -> [UInt8] {
         let json = try JSONValue(parsing: Array("{deviceId: '\(device)', \(Self.site)}".utf8), dialect: .json5)
-        return try #require(try #require(PhoneSite(try Configuration(json, hostName: device))).payload(of: list))
+        let configuration = try Configuration(json, hostName: device)
+        let site = try #require(PhoneSite(configuration))
+        return try #require(site.payload(of: list))
     }
 
     @Test func `What stands on the own topic and is not the own list is replaced at once, then once in five seconds`()
