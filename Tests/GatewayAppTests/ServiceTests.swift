@@ -57,14 +57,14 @@ struct ServiceTests {
         let fixture = try ServiceFixture(Self.discovery, in: directory)
         try fixture.bringKeys()
         fixture.wait(.seconds(20))
-        #expect(topics(of: "hall", in: retained(fixture)).count > 20)
+        #expect(topics(of: "hall", in: retained(fixture)).count > 15)
         let renamed = try fixture.restarted(Self.discovery, device: "attic")
         #expect(renamed.availability.filters.contains("homeassistant/+/ibeacon-gateway-hall/+/config"))
         sendRetained(retained(fixture), to: renamed)
         renamed.wait(.seconds(30))
         let left = retained(fixture, renamed)
         #expect(topics(of: "hall", in: left).filter { !$0.contains("/region/") } == [])
-        #expect(topics(of: "attic", in: left).count > 20)
+        #expect(topics(of: "attic", in: left).count > 15)
         #expect(!renamed.availability.filters.contains("homeassistant/+/ibeacon-gateway-hall/+/config"))
     }
 

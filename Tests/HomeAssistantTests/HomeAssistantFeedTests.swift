@@ -498,7 +498,7 @@ struct HomeAssistantFeedTests {
         let topics = emptied(by: &feed, until: 30)
         let all = Set(announced(by: "old").map(\.topic))
         let own = Set(announced(by: Self.settings.device).map(\.topic))
-        #expect(all.count > 20)
+        #expect(all.count > 15)
         #expect(topics == all.subtracting(own).union([DeviceTopics.availability(device: "old")]))
         #expect(feed.drainFinished() == ["old"])
     }
@@ -517,6 +517,6 @@ struct HomeAssistantFeedTests {
         #expect(emptied(by: &feed, until: 60).isEmpty)
         _ = feed.received(
             topic: DeviceTopics.availability(device: "old"), payload: "offline", isRetained: false, at: .zero)
-        #expect(emptied(by: &feed, until: 90).count > 20)
+        #expect(emptied(by: &feed, until: 90).count > 15)
     }
 }
