@@ -34,7 +34,8 @@ private func converse(
     var rest = input
     while !rest.isEmpty {
         let part = Array(rest.prefix(chunk))
-        require(send(broker, part, part.count, Int32(MSG_NOSIGNAL)) == part.count)
+        // The client may have closed the connection at what it read before.
+        guard send(broker, part, part.count, Int32(MSG_NOSIGNAL)) == part.count else { return }
         rest = rest.dropFirst(part.count)
         _ = try client.receive()
         try client.flush()
