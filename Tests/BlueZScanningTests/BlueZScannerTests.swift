@@ -175,6 +175,18 @@ import Testing
         #expect(scanner.problem?.text == "there is no Bluetooth adapter")
     }
 
+    @Test func `An adapter that was unplugged while it was switched on is not said to stay off`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], isPowered: false, offersMonitor: false)
+        fixture.removes(adapter: 0)
+        fixture.bus.refuse("Set", with: "org.freedesktop.DBus.Error.UnknownObject")
+        fixture.host.advance(by: .seconds(60))
+        #expect(fixture.bus.calls.isEmpty)
+        #expect(!fixture.notices.contains { $0.hasPrefix("hci0") })
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
     @Test func `Another program's change while a discovery waits to be tried again does not hasten it`() throws {
         let scanner = fixture.makeScanner()
         try scanner.start()
