@@ -2,6 +2,7 @@ import Base
 import Beacon
 import Gateway
 import Glibc
+import JSON
 import OwnTracks
 import Regions
 import Status
