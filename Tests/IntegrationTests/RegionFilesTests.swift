@@ -75,6 +75,8 @@ import Testing
         #expect(typo.contains("there is no region 'Bgag'; did you mean 'Bag'?"), "\(typo)")
         _ = try gateway.ask("regions", "remove", "Bag")
         #expect(try !gateway.ask("regions", "list").contains("Bag"))
+        let moving = try gateway.say("regions", "add", "+Car:\(GatewayFixture.uuid):3")
+        #expect(moving.contains("warning: '+Car': its name begins with '+'"), "\(moving)")
     }
 
     @Test func `With trackers, regions list shows all of them, and a region of another tracker is found`() throws {

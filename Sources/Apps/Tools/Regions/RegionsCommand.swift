@@ -171,6 +171,7 @@ enum RegionsCommand {
             return isThere ? [] : [.set(added, isRIDDerived: false)]
         }
         if isThere { Terminal.printError("'\(added.displayName)' is there already; nothing is changed") }
+        context.remark(on: [.set(added, isRIDDerived: false)])
         Terminal.print(added.rid)
     }
 
