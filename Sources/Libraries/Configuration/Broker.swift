@@ -39,6 +39,9 @@ package struct Broker: Hashable, Sendable {
     /// `host:port`
     package func place(of host: String) -> String { "\(host):\(port)" }
 
+    /// For the advice on a refused login; empty: nothing is odd about the password.
+    package var passwordRemark: String { password.secret?.hasOuterBlank == true ? "; \(Secret.outerBlank)" : "" }
+
     /// The limit of `hosts`. More addresses should have one name.
     package static let mostHosts = 16
 
@@ -47,4 +50,20 @@ package struct Broker: Hashable, Sendable {
         if let password = password.secret { return Endpoint.Login(user: username ?? "", password: password) }
         return endpoint?.login
     }
+}
+
+extension Secret {
+    /// Whether it begins or ends with a blank. It is sent as it is: it may be meant.
+    package var hasOuterBlank: Bool {
+        [revealed.first, revealed.last].contains { $0?.isWhitespace == true }
+    }
+
+    /// A line without the byte order mark at its beginning; nil if nothing else is in it.
+    package static func withoutMark(_ line: String) -> String? {
+        let rest = line.unicodeScalars.first == "\u{FEFF}" ? String(line.unicodeScalars.dropFirst()) : line
+        return rest.isEmpty ? nil : rest
+    }
+
+    /// What is said of such a password.
+    package static let outerBlank = "the password begins or ends with a blank, which is sent as a part of it"
 }

@@ -198,13 +198,14 @@ struct ConfigurationReader {
     }
 
     private mutating func broker(of tracker: TrackerConfiguration) -> Broker {
-        let tls = top.value("tls")?.asBool ?? false
-        let port = top.whole("port", 0...65_535, " (0 is offline)")
+        let hosts = hosts()
+        let tls = top.value("tls")?.asBool ?? hosts.tls ?? false
+        let port = top.whole("port", 0...65_535, " (0 is offline)") ?? hosts.port
         // Phones can hold a login that is switched off.
         let logsIn = top.flag("auth") ?? true
         let sendsPassword = logsIn && (top.flag("usePassword") ?? true)
         // One that is not sent is not read: its file may be gone.
-        let password = top.secret("password", readsFile: sendsPassword)
+        let password = password(readsFile: sendsPassword)
         for (name, other) in [
             ("clientKeyFile", "clientCertificateFile"), ("clientCertificateFile", "clientKeyFile"),
         ] where top.value(name) == nil && top.value(other) != nil {
@@ -214,22 +215,66 @@ struct ConfigurationReader {
             // MQTT 3.1.1, 3.1.2.9: no password without a user name.
             top.complain("username", "it is required together with the password")
         }
+        if port == 8883, !tls, !isHTTP {
+            let secret = sendsPassword && password != .absent ? ", the password with it" : ""
+            warn("tls", "8883 is the port for TLS as a rule, and without tls: true all is sent unencrypted" + secret)
+        }
+        if sendsPassword, password.secret?.hasOuterBlank == true {
+            warn(password.path == nil ? "password" : "passwordFile", Secret.outerBlank)
+        }
         return Broker(
-            endpoint: endpoint(), hosts: hosts() ?? ["localhost"],
-            port: UInt16(truncatingIfNeeded: port ?? (tls ? 8883 : 1883)),
-            username: logsIn ? tracker.username : nil, password: sendsPassword ? password : .absent,
+            endpoint: endpoint(), hosts: hosts.names, port: UInt16(truncatingIfNeeded: port ?? (tls ? 8883 : 1883)),
+            tls: tls, username: logsIn ? tracker.username : nil, password: sendsPassword ? password : .absent,
             clientID: top.text("clientId") ?? tracker.derivedClientID)
     }
 
-    /// One host, or the list of a cluster's hosts.
-    private mutating func hosts() -> [String]? {
-        guard case .array(let items)? = top.value("host") else { return top.text("host").map { [$0] } }
-        let hosts = items.compactMap(\.string).filter { !$0.isEmpty && !$0.unicodeScalars.contains("\0") }
-        guard (1...Broker.mostHosts).contains(hosts.count), hosts.count == items.count else {
-            top.complain("host", "this does not fit; write a name, or a list of 1 to \(Broker.mostHosts) names")
-            return nil
+    /// The password; of a file, without the byte order mark with which editors of Windows begin one.
+    private mutating func password(readsFile: Bool) -> SecretSetting {
+        let password = top.secret("password", readsFile: readsFile)
+        guard case .file(let path, let secret) = password else { return password }
+        guard let text = Secret.withoutMark(secret.revealed) else {
+            top.complain("passwordFile", "the first line of \(path) is empty")
+            return .absent
         }
-        return hosts
+        return .file(path: path, secret: Secret(text))
+    }
+
+    /// What `host` says: one host, or the list of a cluster's hosts, with the port and the scheme that may be in them.
+    private mutating func hosts() -> (names: [String], port: Int?, tls: Bool?) {
+        let standard: (names: [String], port: Int?, tls: Bool?) = (["localhost"], nil, nil)
+        var texts: [String]
+        if case .array(let items)? = top.value("host") {
+            texts = items.compactMap(\.string).filter { !$0.isEmpty }
+            guard (1...Broker.mostHosts).contains(texts.count), texts.count == items.count else {
+                top.complain("host", "this does not fit; write a name, or a list of 1 to \(Broker.mostHosts) names")
+                return standard
+            }
+        } else {
+            guard let text = top.text("host") else { return standard }
+            texts = [text]
+        }
+        // An app may have left an MQTT broker here, or anything else.
+        guard !isHTTP else { return (texts, nil, nil) }
+        var hosts: [BrokerHost] = []
+        do throws(BrokerHost.Problem) {
+            for text in texts { hosts.append(try BrokerHost(text)) }
+        } catch {
+            top.complain("host", error.reason)
+            return standard
+        }
+        let (port, tls) = (hosts[0].port, hosts[0].tls)
+        guard hosts.allSatisfy({ $0.port == port && $0.tls == tls }) else {
+            top.complain("host", "all hosts of a list have one port and one scheme; write names, and port and tls")
+            return standard
+        }
+        if let port, let other = top.value("port")?.asInteger, other != Int64(port) {
+            top.complain("host", "it says port \(port), and port says \(other); give one of the two")
+        }
+        if let tls, let other = top.value("tls")?.asBool, other != tls {
+            let scheme = tls ? "TLS" : "no TLS"
+            top.complain("host", "its scheme says \(scheme), and tls says \(other); give one of the two")
+        }
+        return (hosts.map(\.name), port, tls)
     }
 
     private var isHTTP: Bool { top.value("mode")?.asInteger == 3 }
