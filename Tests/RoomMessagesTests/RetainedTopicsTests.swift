@@ -1,5 +1,6 @@
 import Base
 import Configuration
+import JSON
 import Rooms
 import SiteCore
 import SiteProtocol
@@ -114,6 +115,33 @@ import Testing
         #expect(states.map(\.id) == ["jane", "keys"])
         #expect(states[0].value?.room?.id == "kitchen")
         #expect(states[1].value == nil)
+    }
+
+    @Test func `A broker that lost its database gets the location of a tag again, with the time of its decision`()
+        throws
+    {
+        let configuration =
+            #"{"lat":50,"lon":8,"rooms":{"site":"home","tags":["Jane:\#(Self.beacon):1:7"]}}"#
+        var site = SiteHarness(SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi")))
+        site.start(at: instant(0))
+        handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
+        stay(&site)
+        let since = try #require(site.core.retainedTags[0].value?.since)
+        func topics(after start: Int, retaining state: [UInt8]?) throws -> [String] {
+            _ = site.handle(.brokerDisconnected, at: instant(start))
+            _ = site.handle(.brokerConnected, at: instant(start))
+            if let state {
+                _ = site.handle("ibeacon-rooms/home/tag/jane", state, isRetained: true, at: instant(start), epoch: 7)
+            }
+            let messages = site.tick(at: instant(start + 10), epoch: 7)
+            for message in messages where message.topic.hasSuffix("/jane") && message.topic.hasPrefix("owntracks/") {
+                #expect(try JSONValue(parsing: message.payload)["tst"] == .integer(since))
+            }
+            return messages.map(\.topic).filter { $0.hasSuffix("/jane") }.sorted()
+        }
+        #expect(try topics(after: 30, retaining: nil) == ["ibeacon-rooms/home/tag/jane", "owntracks/rooms-home/jane"])
+        let state = try #require(site.core.retainedTags[0].value?.json.bytes)
+        #expect(try topics(after: 60, retaining: state).isEmpty)
     }
 
     @Test func `A room is published when its gateway counts, with no tag in it`() throws {

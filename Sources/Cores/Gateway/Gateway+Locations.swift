@@ -76,6 +76,20 @@ extension Gateway {
         trackers[tracker].locations.waits(before: second) ? sharedLocation(of: tracker, at: now) : []
     }
 
+    /// The present locations of all trackers: the broker has forgotten the session, and perhaps what it retained. With
+    /// `cleanSession` it forgets the session with each connection; then they are not published more often than once a minute.
+    mutating func locationsAgain(at now: MonotonicInstant) -> [Effect] {
+        // A server of HTTP has no sessions, and retains nothing.
+        guard configuration.broker.retainsLocations, configuration.broker.endpoint == nil else { return [] }
+        var effects: [Effect] = []
+        for tracker in trackers.indices where isPlaceKnown(of: tracker) {
+            let isFrequent = trackers[tracker].lastLocation.duration(to: now) < .seconds(60)
+            guard !configuration.broker.cleanSession || !isFrequent else { continue }
+            effects += location(of: tracker, trigger: .periodic, at: now)
+        }
+        return effects
+    }
+
     private mutating func sharedLocation(of tracker: Int, at now: MonotonicInstant) -> [Effect] {
         trackers[tracker].locations.published()
         return location(of: tracker, trigger: trackers[tracker].locations.trigger, at: now)

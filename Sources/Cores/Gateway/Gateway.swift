@@ -143,7 +143,8 @@ package struct Gateway: Sendable {
         case .stateLost: return storeEverything(at: now)
         case .brokerConnected(let isNew):
             defer { hasAnnounced = true }
-            return isNew || !hasAnnounced ? announce(at: now, isAgain: hasAnnounced) : []
+            guard hasAnnounced, isNew else { return hasAnnounced ? [] : announce(at: now, isAgain: false) }
+            return announce(at: now, isAgain: true) + locationsAgain(at: now)
         // Any client may publish it, and each round is thousands of messages.
         case .homeAssistantStarted: return births.want(at: now) ? announce(at: now, isAgain: true) : []
         case .requestRefused(let topic):

@@ -48,11 +48,29 @@ extension Site {
     ) {
         if let from { publish(.transition(tag: tag.id, transition(.leave, from, tag, epoch)), &effects) }
         if let to { publish(.transition(tag: tag.id, transition(.enter, to, tag, epoch)), &effects) }
-        guard settings.position.isKnown, from != nil || to != nil || !isHome else { return }
+        guard from != nil || to != nil || !isHome else { return }
+        publishLocation(of: tag, in: to, at: epoch, &effects)
+    }
+
+    private mutating func publishLocation(
+        of tag: TagIdentity, in room: RoomName?, at epoch: Int64, _ effects: inout [Effect]
+    ) {
+        guard settings.position.isKnown else { return }
         let location = Location(
             .beacon, trackerID: tag.trackerID, position: settings.position, timestamp: epoch, createdAt: epoch,
-            inRegions: to.map { [region($0)] } ?? [])
+            inRegions: room.map { [region($0)] } ?? [])
         publish(.location(tag: tag.id, location), &effects)
+    }
+
+    /// Publishes the locations once more that belong to these states of tags, each with the time of that decision.
+    mutating func publishLocations(of states: [String: PublishedTag], _ effects: inout [Effect]) {
+        guard !states.isEmpty else { return }
+        for tag in roster.tags {
+            guard let state = states[tag.id], unstamped[tag.id] == nil, state.room != nil || !state.isHome else {
+                continue
+            }
+            publishLocation(of: tag, in: state.room, at: state.since, &effects)
+        }
     }
 
     /// When that happened which a report gives a time of day that is not known yet; nil if its time is right, or it has none.

@@ -107,7 +107,14 @@ extension Site {
         if old.map(new.isDescribed(like:)) != true || retained.isHomeAssistantNew { describe(new, &effects) }
         let isRenamed = new.rooms != old?.rooms && roster.rename(to: new.rooms)
         if new.tags != old?.tags || isRenamed {
-            for (id, state) in retained.tags.update(to: retainedTags) { publish(.tag(id: id, state), &effects) }
+            let before = retained.tags
+            var lost: [String: PublishedTag] = [:]
+            for (id, state) in retained.tags.update(to: retainedTags) {
+                publish(.tag(id: id, state), &effects)
+                if let state, before.value(of: id) == nil { lost[id] = state }
+            }
+            // A broker that lost the state of a tag lost its location, too.
+            publishLocations(of: lost, &effects)
         }
         if new.tags != old?.tags || new.rooms != old?.rooms {
             for (id, state) in retained.rooms.update(to: retainedRooms) { publish(.room(id: id, state), &effects) }
