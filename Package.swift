@@ -207,11 +207,12 @@ let package = Package(
         tests("YAMLTests", ["YAML"]),
         tests(
             "ConfigurationTests", ["Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions"]),
-        tests("StatusTests", ["Base", "Beacon", "JSON", "Status"]),
+        tests("StatusTests", ["Base", "Beacon", "Health", "JSON", "Status"]),
         tests(
             "GatewayAppTests",
             [
-                "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "HostSupport", "Identities",
+                "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "HostSupport",
+                "Identities",
                 "JSON",
                 "Messaging", "OwnTracks", "Regions", "Runtime", "Scanning", "GatewayApp", "ServiceSupport", "Shell",
                 "SiteProtocol", "Status", "StatusPage",

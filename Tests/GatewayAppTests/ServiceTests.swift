@@ -96,7 +96,7 @@ struct ServiceTests {
         #expect(fixture.availability.isConnected)
         #expect(fixture.status.source != nil)
         #expect(fixture.host.reports == [.ready(status: "1 regions, 0 messages waiting")])
-        #expect(fixture.broker.filters.sorted() == ["homeassistant/status", "owntracks/jane/hall/cmd"])
+        #expect(fixture.broker.filters.sorted() == ["owntracks/jane/hall/cmd"])
     }
 
     @Test func `Availability is online after the start and offline after the stop`() throws {

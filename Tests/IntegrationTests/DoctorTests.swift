@@ -99,8 +99,9 @@ import Testing
             verdict.says(
                 "messages to owntracks/jane/hall/event are refused: the broker refuses it: not authorised",
                 "messages to owntracks/jane/hall are refused", "commands on owntracks/jane/hall/cmd do not arrive",
-                "topic readwrite owntracks/jane/hall/#"), "\(verdict.text)")
-        #expect(verdict.bad.count == 3)
+                "topic readwrite owntracks/jane/hall/#", "messages to ibeacon-gateway/hall/region/doctor are refused",
+                "topic write ibeacon-gateway/hall/#"), "\(verdict.text)")
+        #expect(verdict.bad.count == 4, "\(verdict.text)")
     }
 
     @Test func `A message that the broker refused is a problem for a day, and after that a remark`() throws {
@@ -184,6 +185,35 @@ import Testing
         let known = try Self.examine(
             "\(Self.sound), tls: true, caFile: \"\(certificates.authority)\"", port: secure.port)
         #expect(known.code == 0, "\(known.text)")
+    }
+
+    @Test func `Each mistake with TLS has advice of its own`() throws {
+        let certificates = try Certificates()
+        let directory = try TemporaryDirectory()
+        let pair = try certificates.issue("broker", names: "DNS:broker.lan,IP:10.0.0.1")
+        let secure = try MosquittoBroker(MosquittoBroker.tls(pair))
+        defer { secure.stop() }
+        let plain = try MosquittoBroker()
+        defer { plain.stop() }
+        let trusting = "\(Self.sound), tls: true, caFile: \"\(certificates.authority)\""
+        let misnamed = try Self.examine(trusting, port: secure.port)
+        #expect(
+            misnamed.says("not for this host name", "is for broker.lan, 10.0.0.1", "one of the names"),
+            "\(misnamed.text)")
+        let stranger = try Self.examine("\(Self.sound), tls: true", port: secure.port)
+        #expect(stranger.says("Authority of a test", "comes alone", "chain is incomplete"), "\(stranger.text)")
+        let unencrypted = try Self.examine(trusting, port: plain.port)
+        #expect(unencrypted.says("port \(plain.port) speaks MQTT without TLS", "leave out"), "\(unencrypted.text)")
+        let container = directory.file("ca.p12")
+        try run(
+            "openssl",
+            ["pkcs12", "-export", "-in", pair.certificate, "-inkey", pair.key, "-out", container, "-passout", "pass:"])
+        let packed = try Self.examine("\(Self.sound), tls: true, caFile: \"\(container)\"", port: secure.port)
+        #expect(packed.says("caFile: \(container) is a PKCS#12 file", "openssl pkcs12"), "\(packed.text)")
+        let binary = directory.file("ca.der")
+        try run("openssl", ["x509", "-in", certificates.authority, "-outform", "der", "-out", binary])
+        let der = try Self.examine("\(Self.sound), tls: true, caFile: \"\(binary)\"", port: secure.port)
+        #expect(der.says("caFile: \(binary) is a DER file", "openssl x509 -inform der"), "\(der.text)")
     }
 
     @Test func `A gateway without regions and a recording that is not there are found`() throws {

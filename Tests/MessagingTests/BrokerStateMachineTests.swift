@@ -14,6 +14,8 @@ private struct Broker {
 
     private(set) var machine: BrokerStateMachine
     private var generator = Middle()
+    /// What was told for the record of refusals, apart from the rest.
+    private(set) var record: [BrokerEvent] = []
 
     init(_ hosts: [String] = ["h"], _ change: (inout BrokerSettings) -> Void = { _ in }) {
         var settings = BrokerSettings(hosts: hosts, port: 1883, clientID: "c")
@@ -62,8 +64,14 @@ private struct Broker {
         return accepted(at: now)
     }
 
+    mutating func connect(_ limits: BrokerLimits, at now: Double) -> [Action] {
+        _ = next(at: now)
+        reached(at: now)
+        return machine.accepted(sessionPresent: false, limits: limits, at: Self.instant(now))
+    }
+
     mutating func ended(_ failure: BrokerFailure, at now: Double) -> [Action] {
-        machine.ended(failure, at: Self.instant(now), using: &generator)
+        split(machine.ended(failure, at: Self.instant(now), using: &generator))
     }
 
     /// Hands over all messages that are due; a message's packet identifier is its token.
@@ -77,7 +85,23 @@ private struct Broker {
     }
 
     mutating func answered(_ number: Int32, code: UInt8 = 0, at now: Double) -> [Action] {
-        machine.answered(messageID: number, code: code, at: Self.instant(now))
+        split(machine.answered(messageID: number, code: code, at: Self.instant(now)))
+    }
+
+    /// Moves what is for the record of refusals there.
+    private mutating func split(_ actions: [Action]) -> [Action] {
+        var rest: [Action] = []
+        for action in actions {
+            switch action {
+            case .tell(let event):
+                switch event {
+                case .refusal, .admitted: record.append(event)
+                default: rest.append(action)
+                }
+            default: rest.append(action)
+            }
+        }
+        return rest
     }
 
     /// A broker in whose outbox these messages were, each of its topic, and that has got what it may at 0 s.
@@ -121,8 +145,14 @@ private struct Broker {
 
     /// Subscribes, and the broker answers with this.
     mutating func subscribed(_ filter: String, _ number: Int32, isGranted: Bool, at now: Double) -> [Action] {
-        machine.requested(filter, messageID: number)
-            + machine.subscribed(messageID: number, isGranted: isGranted, at: Self.instant(now))
+        split(
+            machine.requested(filter, messageID: number, at: Self.instant(now))
+                + machine.subscribed(messageID: number, code: isGranted ? 1 : 0x87, at: Self.instant(now)))
+    }
+
+    /// The filter was sent.
+    mutating func request(_ filter: String, _ number: Int32, at now: Double) {
+        _ = machine.requested(filter, messageID: number, at: Self.instant(now))
     }
 
     mutating func dueSubscriptions(at now: Double) -> [Action] { machine.dueSubscriptions(at: Self.instant(now)) }
@@ -197,7 +227,9 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
     @Test(arguments: [
         ([BrokerFailure.notAccepted(code: 1), .notAccepted(code: 1)], [MQTTProtocolLevel.v5, .v3_1_1, .v5]),
         ([.closed(code: nil), .unreachable("no")], [.v5, .v3_1_1, .v5]),
-        ([.unreachable("no"), .silent], [.v5, .v5, .v5]),
+        ([.silent, .silent], [.v5, .v3_1_1, .v5]),
+        ([.unreachable("no"), .keepaliveMissed], [.v5, .v5, .v5]),
+        ([.notAccepted(code: 5), .tls("no")], [.v5, .v5, .v5]),
     ])
     func `MQTT 3_1_1 is tried at once with a broker that does not speak 5, and then 5 again`(
         failures: [BrokerFailure], levels: [MQTTProtocolLevel]
@@ -205,7 +237,7 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         var broker = Broker { ($0.protocolLevel, $0.fallsBack) = (.v5, true) }
         var now = 0.0
         var tried: [MQTTProtocolLevel] = []
-        for failure in failures + [.silent] {
+        for failure in failures + [.unreachable("no")] {
             if let attempt = broker.attempt(at: now) { tried.append(attempt.level) }
             let actions = broker.ended(failure, at: now)
             // Without a wait it is not told.
@@ -249,8 +281,141 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
                 .tell(.refused(MessageToken(rawValue: 1), .late)), .tell(.connected(sessionPresent: false)),
                 .subscribe("a"),
             ])
-        let sent = broker.send(at: 0)
+        let sent = broker.send(at: 1)
         #expect(sent == [2])
+    }
+
+    // MARK: For the record of refusals
+
+    private func refusal(_ kind: Refused.Kind, _ object: String, _ reason: String) -> BrokerEvent {
+        .refusal(Refused(kind, object, on: "main", because: reason))
+    }
+
+    @Test func `Each refusal of a message or a filter is told with its object, and the admission that ends it`() {
+        var broker = Broker()
+        broker.order((1...5).map { Broker.message($0, topic: "t") })
+        _ = broker.connect(at: 0)
+        _ = broker.send(at: 0)
+        _ = broker.answered(1, at: 1)
+        for number in [2, 3] as [Int32] { _ = broker.answered(number, code: 0x87, at: 1) }
+        for number in [4, 5] as [Int32] { _ = broker.answered(number, at: 2) }
+        for isGranted in [false, true, true] { _ = broker.subscribed("f", 9, isGranted: isGranted, at: 3) }
+        let ended = Refused(.message, "t", on: "main", because: "")
+        #expect(
+            broker.record == [
+                refusal(.message, "t", "not authorised"), refusal(.message, "t", "not authorised"), .admitted(ended),
+                refusal(.subscription, "f", "not authorised"),
+                .admitted(Refused(.subscription, "f", on: "main", because: "")),
+            ])
+    }
+
+    @Test(arguments: [
+        (UInt8(0x87), Refused.Kind.message), (0x95, .size), (0x9b, .size), (0x9a, .retain), (0x97, .message),
+    ])
+    func `The kind of a refusal follows from its code`(code: UInt8, kind: Refused.Kind) throws {
+        var broker = Broker()
+        _ = broker.order([1], at: 0)
+        _ = broker.connect(at: 0)
+        _ = broker.send(at: 0)
+        _ = broker.answered(1, code: code, at: 1)
+        let told = try #require(broker.record.first)
+        guard case .refusal(let refused) = told else { throw TopicMissing() }
+        #expect(refused.kind == kind && broker.record.count == 1)
+    }
+
+    private struct TopicMissing: Error {}
+
+    @Test func `A message of QoS 0 is not answered, and admits no topic`() {
+        var broker = Broker()
+        broker.order([Broker.message(1, topic: "t"), Broker.message(2, topic: "t", qos: .atMostOnce)])
+        _ = broker.connect(at: 0)
+        _ = broker.send(at: 0)
+        _ = broker.answered(1, code: 0x87, at: 1) + broker.answered(2, at: 1)
+        #expect(broker.record.count == 1)
+    }
+
+    // MARK: Limits
+
+    @Test(arguments: [
+        (BrokerLimits(highestQoS: .atMostOnce), true), (BrokerLimits(largestPacket: 100), true),
+        (BrokerLimits(retains: false), true), (.none, false),
+    ])
+    func `A handle of libmosquitto that has learned limits is not used for the next connection`(
+        limits: BrokerLimits, isDiscarded: Bool
+    ) {
+        var broker = Broker()
+        let accepted = broker.connect(limits, at: 0)
+        #expect(accepted.contains(.tell(.limited(limits))) == isDiscarded)
+        let ended = broker.ended(.closed(code: nil), at: 20)
+        #expect(ended.contains(.discardClient) == isDiscarded)
+        _ = broker.connect(at: 30)
+        let again = broker.ended(.closed(code: nil), at: 50)
+        #expect(!again.contains(.discardClient), "limits belong to one connection")
+    }
+
+    @Test func `A will that the broker refuses with the connection is lowered, once`() {
+        var broker = Broker { $0.will = .init(topic: "t", payload: [], qos: .atLeastOnce, retain: true) }
+        var limits = [broker.attempt(at: 0)?.willLimits]
+        for code in [0x9b, 0x9a] as [UInt8] {
+            let actions = broker.ended(.notAccepted(code: code), at: 0)
+            #expect(actions == [.discardClient])
+            limits.append(broker.attempt(at: 0)?.willLimits)
+        }
+        #expect(
+            limits == [
+                BrokerLimits.none, BrokerLimits(highestQoS: .atMostOnce),
+                BrokerLimits(highestQoS: .atMostOnce, retains: false),
+            ])
+        let last = broker.ended(.notAccepted(code: 0x9b), at: 0)
+        #expect(last == [failed(.notAccepted(code: 0x9b), 1)])
+    }
+
+    // MARK: Filters
+
+    @Test func `A broker that ends the connection at a filter is connected to at once without it`() {
+        var broker = Broker()
+        _ = broker.order([], ["a", "b"], at: 0)
+        let first = broker.connect(at: 0)
+        #expect(first.last == .subscribe("a"))
+        let second = broker.subscribed("a", 1, isGranted: true, at: 0)
+        #expect(second.last == .subscribe("b"))
+        broker.request("b", 2, at: 0)
+        let end = broker.ended(.closed(code: nil), at: 0.1)
+        #expect(end == [failed(.closed(code: nil), 0)])
+        let again = broker.connect(at: 0.1)
+        #expect(again.contains(.tell(.subscriptionRefused(topicFilter: "b"))) && again.last == .subscribe("a"))
+        let rest = broker.subscribed("a", 1, isGranted: true, at: 0.2)
+        #expect(!rest.contains(.subscribe("b")))
+        let early = broker.dueSubscriptions(at: 599)
+        let late = broker.dueSubscriptions(at: 601)
+        #expect(early.isEmpty && late == [.subscribe("b")])
+    }
+
+    @Test func `If the broker is away after such an end, it ended all connections, and no filter is the reason`() {
+        var broker = Broker()
+        _ = broker.order([], ["a"], at: 0)
+        _ = broker.connect(at: 0)
+        broker.request("a", 1, at: 0)
+        _ = broker.ended(.closed(code: nil), at: 0.1)
+        _ = broker.attempt(at: 0.1)
+        _ = broker.ended(.unreachable("no"), at: 0.1)
+        let again = broker.connect(at: 10)
+        #expect(again == [.tell(.connected(sessionPresent: false)), .subscribe("a")])
+    }
+
+    @Test func `Messages wait for the answers to the first subscriptions, for a second at most`() {
+        var broker = Broker()
+        _ = broker.order([1], ["a"], at: 0)
+        _ = broker.connect(at: 0)
+        broker.request("a", 1, at: 0)
+        var sent = [broker.send(at: 0.9), broker.send(at: 1)]
+        #expect(sent == [[], [1]])
+        broker = Broker()
+        _ = broker.order([1], ["a"], at: 0)
+        _ = broker.connect(at: 0)
+        _ = broker.subscribed("a", 1, isGranted: true, at: 0)
+        sent = [broker.send(at: 0.1)]
+        #expect(sent == [[1]])
     }
 
     // MARK: Messages
@@ -673,6 +838,9 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         var broker = Broker()
         _ = broker.order([], ["a", "b"], at: 0)
         _ = broker.connect(at: 0)
+        for (number, filter) in [(1, "a"), (2, "b")] as [(Int32, String)] {
+            _ = broker.subscribed(filter, number, isGranted: true, at: 0)
+        }
         let actions = broker.order([], ["b", "c"], at: 1)
         #expect(actions == [.unsubscribe("a"), .subscribe("c")])
     }

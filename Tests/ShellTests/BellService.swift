@@ -120,7 +120,7 @@ final class BellService: AppOwner {
         host.now = host.now.advanced(by: costOfMessage)
     }
 
-    func subscriptionRefused(_ filter: String) {}
+    func consequence(of refused: Refused) -> String? { "the bell does not ring" }
 
     func adopt(_ settings: Settings) -> Reload {
         let before = app.settings.configuration

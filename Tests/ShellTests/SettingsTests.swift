@@ -54,6 +54,23 @@ struct SettingsTests {
             SecretFile.hiding(path, from: group) == "sudo chown root:\(group) \(path) && sudo chmod 640 \(path)")
     }
 
+    @Test(arguments: [
+        ("\u{FEFF}hush\r\n", "hush", false), ("hush \n", "hush ", true), ("hush\n", "hush", false),
+        ("\u{FEFF}\u{FEFF}\n", "\u{FEFF}", false),
+    ])
+    func `A byte order mark is no part of a password, and a blank is, with a remark`(
+        content: String, password: String, isRemarked: Bool
+    ) throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(content, to: "password")
+        let file = try directory.write(
+            #"{_type: "configuration", username: "jane", passwordFile: "password"}"#, to: "config.json")
+        let settings = try Settings(readingFrom: file, stateDirectory: directory.path)
+        #expect(settings.configuration.broker.password.secret?.revealed == password)
+        #expect(settings.configuration.warnings.map(\.member) == (isRemarked ? ["passwordFile"] : []))
+        #expect(settings.configuration.broker.passwordRemark.isEmpty != isRemarked)
+    }
+
     @Test func `The advice names no group that is not there`() throws {
         let path = try directory.write("hush", to: "password")
         #expect(SecretFile.hiding(path, from: "no-such-group") == "chmod 600 \(path)")

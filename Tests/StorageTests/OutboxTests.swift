@@ -85,6 +85,22 @@ import Testing
         #expect(refused.map(\.row.text) == ["too large"])
     }
 
+    @Test func `what a limit had set aside goes back in its order, and nothing else does`() throws {
+        let store = Harness(directory.path)
+        let texts = ["large", "forbidden", "larger", "fine"]
+        store.send(.window(9), .commit(texts.map { .message(message($0)) }))
+        store.send(.refused(1, reason: "limit"), .refused(2, reason: "rights"), .refused(3, reason: "another limit"))
+        let events = store.send(.readmit(reasons: ["limit", "another limit"]))
+        #expect(events.delivered.map(\.text) == ["large", "larger"])
+        #expect(store.worker.counters.refusedRows == 1 && store.worker.counters.outboxRows == 3)
+        store.send(.acknowledged(1), .acknowledged(3), .acknowledged(4))
+        store.pass(.seconds(2))
+        #expect(store.worker.counters.outboxRows == 0 && store.worker.counters.outboxBytes == 0)
+        store.stop()
+        let refused = try StoreReader(directory: directory.path).summary().refused
+        #expect(refused.map(\.row.text) == ["forbidden"])
+    }
+
     @Test func `of what the broker refuses only the latest is kept, and all of it counted`() throws {
         let store = Harness(directory.path) { $0.refusedLimit = 2 }
         store.send(.window(9), .commit((1...5).map { .message(message("\($0)")) }))

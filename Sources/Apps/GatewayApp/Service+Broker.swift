@@ -23,6 +23,7 @@ extension Service {
         prepareHomeAssistant()
         prepareReadingFeed()
         preparePhones()
+        app.forgetRefusals(on: "availability")
         // Its messages have no meaning over HTTP.
         guard configuration.broker.endpoint == nil else { return }
         let topic = DeviceTopics.availability(device: configuration.trackers[0].deviceID)
@@ -62,19 +63,14 @@ extension Service {
         }
     }
 
-    package func subscriptionRefused(_ filter: String) {
-        let isBirth = birthTopics.contains(filter)
-        let consequence = isBirth ? "a start of Home Assistant is not noticed there" : "commands cannot arrive"
-        log.once(
-            isBirth ? "birth" : "subscription", .warning, "the broker refuses to send us \(filter); \(consequence)")
-    }
-
-    /// The topics of commands, and those on which Home Assistant may announce its start.
+    /// The topics of commands, and those on which Home Assistant may announce its start, where anything is published again then.
     var filters: Set<String> {
-        var topics = birthTopics
+        var topics = usesBirth ? birthTopics : []
         if configuration.obeysCommands { topics.formUnion(app.core.trackers.map(\.topics.command)) }
         return topics
     }
 
-    private var birthTopics: Set<String> { DiscoveryConfig.birthTopics(prefix: configuration.homeAssistant.prefix) }
+    private var usesBirth: Bool { configuration.homeAssistant.discovery || configuration.reannounces }
+
+    var birthTopics: Set<String> { DiscoveryConfig.birthTopics(prefix: configuration.homeAssistant.prefix) }
 }

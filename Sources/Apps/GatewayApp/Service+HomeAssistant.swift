@@ -67,6 +67,7 @@ extension Service {
 
     func handleAvailabilityEvents() {
         for event in links.availability.drainEvents() {
+            app.recordRefusals(in: event, of: links.availability.settings, at: host.now)
             switch event {
             case .connected:
                 readingFeed?.connected(at: host.now)
@@ -80,16 +81,6 @@ extension Service {
                 if readingFeed?.answered(token) == true { continue }
                 home?.answered(token)
                 sendToHome()
-            case .subscriptionRefused(let filter)
-            where filter == readingFeed?.settings.tags || filter == readingFeed?.settings.nearbyRequest:
-                // A broker without a rooms service need not allow reading its topics.
-                log.debug("the broker refuses to send us \(filter); nothing is published for it")
-            case .subscriptionRefused(let filter) where filter == phoneFilter:
-                log.once(
-                    "phones", .warning,
-                    "the broker refuses to send us \(filter); keys of phones that other gateways have do not arrive")
-            case .subscriptionRefused(let filter):
-                log.once("home", .warning, "the broker refuses to send us \(filter); Home Assistant may miss changes")
             case .message(let message):
                 if feedReceived(message) || phonesReceived(message) { continue }
                 if let request = home?.received(message, at: host.now) {
@@ -102,7 +93,9 @@ extension Service {
                 } else if home?.needsUpdate == true {
                     homeChanged()
                 }
-            case .moved, .decoded, .untaken, .postponed, .subscribed, .steppedAside, .wantsMessage, .answered: break
+            case .moved, .decoded, .untaken, .postponed, .subscribed, .subscriptionRefused, .refusal, .admitted,
+                .limited, .steppedAside, .wantsMessage, .answered:
+                break
             }
         }
     }

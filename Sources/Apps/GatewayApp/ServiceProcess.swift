@@ -17,10 +17,17 @@ package enum ServiceProcess {
         let radio = ScannerLink(way: way, host: radioHost) { (output) throws(ScannerError) in
             try settings.makeScanner(host: radioHost, output: output)
         }
+        let brokers = BrokerLinkPair(
+            first: BrokerLinkByMode(mqtt: ThreadedBrokerLink(loop: loop), http: HTTPLink(loop: loop)),
+            second: ThreadedBrokerLink(loop: loop)
+        ) { action in
+            let watch = try loop.waker(action)
+            return { watch.waker.wake() }
+        }
         let links = ServiceLinks(
             radio: radio, store: ThreadedStoreLink(loop: loop, log: log),
-            broker: BrokerLinkByMode(mqtt: ThreadedBrokerLink(loop: loop), http: HTTPLink(loop: loop)),
-            availability: ThreadedBrokerLink(loop: loop), status: StatusServerLink(loop: loop, log: log, host: host),
+            broker: brokers.first, availability: brokers.second,
+            status: StatusServerLink(loop: loop, log: log, host: host),
             phoneKeys: ThreadedPhoneKeyLink(loop: loop))
         // Signals must be blocked before another thread starts.
         var watches: [AnyObject] = []

@@ -143,6 +143,7 @@ struct StatusMonitor {
         snapshot.scanner.problem = links.radio.problem.map { .init(text: $0.text, cure: $0.cure) }
         if links.radio.way != "capture" { snapshot.scanner.scanDuty = configuration.scanDuty }
         snapshot.brokers = [watch.broker.state(of: configuration.broker, at: now)]
+        snapshot.brokerRefusals = watch.refusals
         snapshot.queue = watch.queue(links.store.counters)
         if let counters = links.store.counters {
             snapshot.store = .init(problem: watch.storeProblem, writes: counters.transactions)

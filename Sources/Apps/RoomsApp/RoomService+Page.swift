@@ -36,6 +36,7 @@ extension RoomService: SitePageOwner {
             now: now, wallClock: host.wallClock, service: service,
             broker: app.watch.broker.state(of: configuration.broker, at: now))
         frame.service.refusal = site.refusalOfService
+        frame.refusals = app.watch.refusals
         frame.queue = app.watch.queue(app.links.store.counters)
         frame.storeProblem = app.watch.storeProblem
         frame.service.dropped = UInt64(max(0, app.links.broker.droppedMessages))

@@ -220,14 +220,10 @@ extension RoomService: AppOwner {
     }
 
     private var filters: Set<String> {
-        let root = "ibeacon-rooms/\(identity.site)"
-        var filters: Set = [
-            "\(root)/heard/+", "\(root)/gateway/+", "\(root)/service/+", "\(root)/tag/+", "\(root)/tags",
-            "\(root)/learn", "\(root)/nearby/+", "\(root)/room/+", "\(root)/health/+", "ibeacon-gateway/+/availability",
-        ]
+        var filters = Set(RoomTopics.filters(of: identity) + ["ibeacon-gateway/+/availability"])
         // ESPresense does not encrypt, so any client could publish readings without the site's key.
         if door.seal.allowsPlain {
-            filters.formUnion(["espresense/devices/+/+", "espresense/rooms/+/status", "espresense/rooms/+/telemetry"])
+            filters.formUnion(RoomTopics.espresense)
         }
         if configuration.obeysCommands { filters.insert(identity.topics.command) }
         return filters.union(site.discovery?.subscriptions ?? [])
@@ -246,8 +242,9 @@ extension RoomService: AppOwner {
         app.handle(.brokerDisconnected, at: now)
     }
 
-    package func subscriptionRefused(_ filter: String) {
-        log.once("subscription", .warning, "the broker refuses to send us \(filter)")
+    package func consequence(of refused: Refused) -> String? {
+        guard refused.connection == BrokerSettings.readings, refused.kind == .clientID else { return "" }
+        return "readings come over the first connection, where a flood of them takes other messages with it"
     }
 
     // MARK: - What arrives

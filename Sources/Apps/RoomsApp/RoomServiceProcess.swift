@@ -18,7 +18,7 @@ package enum RoomServiceProcess {
         let service = try RoomService(
             settings: settings,
             links: AppLinks(
-                store: ThreadedStoreLink(loop: loop, log: log), broker: ThreadedBrokerLink(loop: loop, log: log),
+                store: ThreadedStoreLink(loop: loop, log: log), broker: ThreadedBrokerLink(loop: loop),
                 status: StatusServerLink(loop: loop, log: log, host: host)), host: host, log: log)
         for signal in [SIGTERM, SIGINT] { watches.append(try loop.onSignal(signal) { service.app.stop() }) }
         watches.append(try loop.onSignal(SIGHUP) { service.app.reload() })

@@ -97,6 +97,7 @@ struct SiteSnapshot {
     var service: ServiceState
     var broker: BrokerState
     var queue = QueueState()
+    var refusals = RefusalRecord()
     /// Why the state cannot be written; nil if it can.
     var storeProblem: String?
     var tags: [ShownTag] = []
@@ -148,6 +149,7 @@ extension SiteSnapshot {
         if let refusal = service.refusal {
             findings.append(.init(.error, "service", refusal.text, cure: refusal.cure))
         }
+        findings += refusals.findings(besides: "main", at: now)
         if let storeProblem {
             findings.append(
                 .init(.error, "storage", "the state cannot be written: \(storeProblem)", cure: "look at the disk"))
@@ -214,6 +216,7 @@ extension SiteSnapshot {
             "localTime": .optional(wallClock.localTime(at: now).map { .string("\($0)") }),
             "uptime": .integer(Int64(service.startedAt.duration(to: now).inSeconds)),
             "broker": broker.json(at: now),
+            "refusals": refusals.json(at: now),
             "queue": [
                 "pending": .integer(Int64(queue.pending)), "dropped": .count(queue.dropped), "sent": .count(queue.sent),
             ],
@@ -420,6 +423,9 @@ extension SiteSnapshot {
     }
 
     private func writeMessages(_ writer: inout MetricsWriter) {
+        writer.family(
+            "ibeacon_rooms_refusals_total", .counter,
+            "What the broker refused, by connection and kind.", refusals.labelledTotals)
         writer.single(
             "ibeacon_rooms_queue_messages", .gauge, "Messages that wait for the broker.", Double(queue.pending))
         writer.single(

@@ -93,6 +93,9 @@ extension StatusSnapshot {
             brokers.enumerated().map { position, broker in
                 ([("connection", "\(position)"), ("broker", broker.name)], broker.phase == .connected ? 1 : 0)
             })
+        writer.family(
+            "ibeacon_gateway_refusals_total", .counter,
+            "What brokers and servers refused, by connection and kind.", brokerRefusals.labelledTotals)
         writer.single(
             "ibeacon_gateway_queue_messages", .gauge, "Messages that wait for the broker.", Double(queue.pending))
         writer.single(

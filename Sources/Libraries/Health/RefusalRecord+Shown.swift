@@ -55,6 +55,22 @@ extension RefusalRecord {
             })
     }
 
+    /// Reads what `json(at:)` wrote. What cannot be an entry is left out.
+    package init(reading json: JSONValue, at now: MonotonicInstant) {
+        self.init(
+            (json.array ?? []).prefix(Self.limit).compactMap { json in
+                guard let kind = json["kind"]?.string.flatMap(Refused.Kind.init(rawValue:)),
+                    let object = json["object"]?.string, let connection = json["connection"]?.string
+                else { return nil }
+                let reason = json["reason"]?.string ?? ""
+                return Entry(
+                    refused: Refused(kind, object, on: connection, because: reason), count: json["count"]?.asCount ?? 0,
+                    first: json["firstAgo"]?.instant(before: now) ?? now,
+                    last: json["lastAgo"]?.instant(before: now) ?? now, consequence: nil,
+                    isOver: json["over"] == .bool(true))
+            })
+    }
+
     /// For the metrics, in a fixed order. Topics are in none of them: each would add a series.
     package var labelledTotals: [(labels: [(String, String)], value: Double)] {
         totals.sorted { ($0.key.connection, $0.key.kind.rawValue) < ($1.key.connection, $1.key.kind.rawValue) }.map {

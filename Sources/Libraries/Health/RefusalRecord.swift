@@ -47,6 +47,9 @@ package struct RefusalRecord: Hashable, Sendable {
 
     package init() {}
 
+    /// A record that was read.
+    init(_ entries: [Entry]) { self.entries = entries }
+
     /// Records a refusal.
     ///
     /// - Parameter consequence: As of `Entry`.

@@ -29,8 +29,31 @@ package enum BrokerEvent: Hashable, Sendable {
     /// The broker has granted the subscription, on this connection. It may send retained messages before it says so and
     /// after.
     case subscribed(topicFilter: String)
-    /// The broker refused the subscription (only MQTT 3.1.1 and later report this).
+    /// The broker refused the subscription (only MQTT 3.1.1 and later report this). Told once on a connection.
     case subscriptionRefused(topicFilter: String)
+    /// For the record of refusals, each time something is refused, beside the event that says what becomes of it. A failed
+    /// connection is `disconnected` alone.
+    case refusal(Refused)
+    /// What was refused until now is admitted.
+    case admitted(Refused)
+    /// What the broker limits on the connection that it accepts, just before `connected`; without a limit it is not told.
+    case limited(BrokerLimits)
+}
+
+/// What a broker of MQTT 5 announces when it accepts a connection.
+package struct BrokerLimits: Hashable, Sendable {
+    /// The highest quality of messages to the broker; nil: any.
+    package var highestQoS: QoS?
+    /// The largest packet to the broker in bytes; nil: any.
+    package var largestPacket: UInt32?
+    /// Whether it retains messages.
+    package var retains = true
+
+    package init(highestQoS: QoS? = nil, largestPacket: UInt32? = nil, retains: Bool = true) {
+        (self.highestQoS, self.largestPacket, self.retains) = (highestQoS, largestPacket, retains)
+    }
+
+    package static let none = BrokerLimits()
 }
 
 /// The owner's number for a message that it publishes. The number of an unanswered message must not be used again.
@@ -132,4 +155,23 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
         case .givenUp: "the server does not accept it, and too many such messages wait"
         }
     }
+
+    /// The same for a record that names the object.
+    package var reason: String {
+        if case .byBroker(let code) = self { BrokerFailure.reason(code: code) } else { description }
+    }
+
+    /// The kind in the record of refusals; nil: nobody refused it.
+    package var kind: Refused.Kind? {
+        switch self {
+        case .late: nil
+        case .tooLarge, .byBroker(0x95), .byBroker(0x9b): .size
+        case .byBroker(0x9a): .retain
+        case .malformed, .byBroker, .endsConnection, .byEndpoint, .givenUp: .message
+        }
+    }
+
+    /// The descriptions of all refusals that are about a limit of the broker. The message may be taken once the limit is another.
+    package static let limits: Set<String> = Set(
+        [Refusal.tooLarge, .byBroker(reasonCode: 0x95), .byBroker(reasonCode: 0x9b)].map(\.description))
 }

@@ -1,3 +1,5 @@
+package import Base
+
 /// Why there is no connection, in a form that a status page can show and a user can act on. None is fatal.
 package enum BrokerFailure: Error, Hashable, Sendable {
     /// The settings cannot be used as they are: a certificate file that cannot be read, for one.
@@ -37,12 +39,46 @@ package enum BrokerFailure: Error, Hashable, Sendable {
         return [4, 5, 0x86, 0x87, 0x8c].contains(code)
     }
 
+    /// Whether the client id is the reason: the broker does not admit it, or another client took it.
+    package var isClientID: Bool {
+        switch self {
+        case .notAccepted(let code): [2, 0x85].contains(code)
+        case .closed(let code): code == 0x8e
+        default: false
+        }
+    }
+
+    /// Whether the broker may admit a connection with another client id. Some say "not authorised", and some close the connection.
+    package var mayBeClientID: Bool {
+        switch self {
+        case .notAccepted(let code): [2, 5, 0x85, 0x87].contains(code)
+        case .closed(let code): code == nil || code == 0x8e || code == 0x87
+        default: false
+        }
+    }
+
+    /// The failure as an entry of the record of refusals. That the broker does not admit a second connection is known only after
+    /// some failures.
+    package func refused(clientID: String, on connection: String) -> Refused {
+        let kind: Refused.Kind = isClientID && connection == BrokerSettings.main ? .clientID : .connection
+        return Refused(kind, clientID, on: connection, because: description)
+    }
+
     /// Another version of MQTT may do better. A broker that does not know a version says so, or closes the connection
     /// (MQTT 5, section 3.1.2.2).
     package var isAboutProtocol: Bool {
         switch self {
         case .notAccepted(let code): [1, 0x84].contains(code)
         case .closed, .protocolViolation, .invalidPacket: true
+        default: false
+        }
+    }
+
+    /// Whether the end of a connection may be the answer to a subscription. Some codes have another reason.
+    var mayMeanFilter: Bool {
+        switch self {
+        case .closed(nil), .protocolViolation: true
+        case .closed(let code?): [0x80, 0x81, 0x82, 0x83, 0x87, 0x8f, 0x9e, 0xa1, 0xa2].contains(code)
         default: false
         }
     }

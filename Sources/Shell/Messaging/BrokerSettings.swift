@@ -12,6 +12,12 @@ package struct BrokerSettings: Hashable, Sendable {
     package var username: String?
     package var password: Secret?
     package var clientID: String
+    /// The name of the connection in the record of refusals and the metrics.
+    package var name = BrokerSettings.main
+    /// The name of a service's first connection.
+    package static let main = "main"
+    /// The name of the connection for `transientFilters`.
+    package static let readings = "readings"
     /// Whole seconds, 5 ... 65535 (libmosquitto's limits; brought into them); zero: none, and a dead
     /// connection is noticed only when TCP notices it.
     package var keepalive: Duration = .seconds(60)
@@ -107,6 +113,14 @@ package struct BrokerSettings: Hashable, Sendable {
             self.payload = payload
             self.qos = qos
             self.retain = retain
+        }
+
+        /// The will as a broker with these limits accepts it.
+        func limited(by limits: BrokerLimits) -> Will {
+            var will = self
+            if let highest = limits.highestQoS { will.qos = min(will.qos, highest) }
+            will.retain = will.retain && limits.retains
+            return will
         }
     }
 

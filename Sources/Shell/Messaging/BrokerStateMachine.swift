@@ -22,16 +22,9 @@ struct BrokerStateMachine {
         let since: MonotonicInstant
         /// When the broker last answered a message, or the first of those in flight was handed over.
         var lastProgress: MonotonicInstant
-        /// Filters asked for, by packet identifier.
-        var requested: [Int32: String] = [:]
+        var filters = FilterQueue()
         var refused = RefusedSubscriptions()
-    }
-
-    /// The protocol level that is spoken.
-    private enum Level {
-        case asSet
-        /// 3.1.1, with a broker that does not speak MQTT 5.
-        case fallback(hasBeenAccepted: Bool)
+        let limits: BrokerLimits
     }
 
     /// What the worker is to do. Events and requests are in order.
@@ -56,6 +49,8 @@ struct BrokerStateMachine {
         var level: MQTTProtocolLevel
         /// The broker forgets the session.
         var isClean: Bool
+        /// What the broker accepts as the will: one of a higher quality, or retained, it would refuse with the connection.
+        var willLimits = BrokerLimits.none
     }
 
     /// How to end a connection on request.
@@ -79,22 +74,29 @@ struct BrokerStateMachine {
 
     private(set) var state = State.waiting(until: .zero)
     private(set) var window: SendWindow
-    private let settings: BrokerSettings
-    private var subscriptions: Set<String> = []
+    let settings: BrokerSettings
+    var subscriptions: Set<String> = []
+    var fatal = FatalFilters()
     private var stopBy: MonotonicInstant?
     private var backoff: Backoff
     private var hosts: HostRotation
-    private var level = Level.asSet
+    private var levels: LevelChoice
+    private var willLimits = BrokerLimits.none
     /// Whether this connection, or the next, makes the broker forget the session.
     private var startsClean = false
     /// Until when nothing is subscribed to; nil: it is.
-    private var withheldUntil: MonotonicInstant?
+    var withheldUntil: MonotonicInstant?
+    /// Topics and filters that are remembered as refused, as many as the record of refusals has room for.
+    static let mostRefusedObjects = 64
+    /// Those that were refused and not admitted since.
+    var refusedObjects: Set<Refused> = []
 
     init(_ settings: BrokerSettings) {
         self.settings = settings
         backoff = Backoff(from: settings.firstRetryDelay)
         window = SendWindow(limit: settings.limits.inFlight, firstPause: settings.firstRetryDelay)
         hosts = HostRotation(settings.hosts)
+        levels = LevelChoice(preferred: settings.protocolLevel, fallback: settings.fallsBack ? .v3_1_1 : nil)
     }
 
     // MARK: Orders
@@ -115,6 +117,7 @@ struct BrokerStateMachine {
         let (gone, new) = (subscriptions.subtracting(wanted), wanted.subtracting(subscriptions))
         subscriptions = wanted
         guard connection != nil else { return replaced }
+        update { $0.filters.remove(gone) }
         return replaced + gone.map { .unsubscribe($0) } + request(new, at: now)
     }
 
@@ -133,11 +136,10 @@ struct BrokerStateMachine {
         case .waiting(let end) where now < end: return .wait(until: end)
         default:
             state = .connecting
-            let isFallback = if case .fallback = level { true } else { false }
             return .connect(
                 Attempt(
-                    host: hosts.current, level: isFallback ? .v3_1_1 : settings.protocolLevel,
-                    isClean: settings.cleanSession || startsClean))
+                    host: hosts.current, level: levels.level,
+                    isClean: settings.cleanSession || startsClean, willLimits: willLimits))
         }
     }
 
@@ -150,14 +152,23 @@ struct BrokerStateMachine {
     mutating func ended(
         _ failure: BrokerFailure, at now: MonotonicInstant, using generator: inout some RandomNumberGenerator
     ) -> [Action] {
-        let lasted = connection.map { $0.since.duration(to: now) }
+        let (lasted, limits) = (connection.map { $0.since.duration(to: now) }, connection?.limits ?? .none)
         guard stopBy == nil else {
             state = .closed
             return []
         }
+        let suspect = suspectFilter(of: failure, at: now)
+        let isAmbiguous = failure.isByBroker && connection?.filters.isEmpty == false && window.mayChangeIdentifiers
+        if lasted == nil { fatal.attemptFailed() }
         state = .waiting(until: now)
         // libmosquitto or the next handle sends again what was in flight, unless that message is the reason for the end.
-        var actions = conclude(failure, wasAccepted: lasted != nil, at: now)
+        var actions = conclude(failure, wasAccepted: lasted != nil && suspect == nil, limits, at: now)
+        // Sent again by libmosquitto, it would hide for another connection which of them is the reason.
+        if suspect == nil, isAmbiguous, !actions.contains(.discardClient) { actions.append(discardClient()) }
+        if let suspect {
+            fatal.suspect(suspect, at: now)
+            return actions + [.tell(.disconnected(failure, retryIn: .zero))]
+        }
         if fallsBack(from: failure, wasAccepted: lasted != nil, &actions) { return actions }
         if let lasted { backoff.connectionEnded(after: lasted) }
         let delay = backoff.nextDelay(using: &generator)
@@ -169,7 +180,7 @@ struct BrokerStateMachine {
     }
 
     private mutating func conclude(
-        _ failure: BrokerFailure, wasAccepted: Bool, at now: MonotonicInstant
+        _ failure: BrokerFailure, wasAccepted: Bool, _ limits: BrokerLimits, at now: MonotonicInstant
     ) -> [Action] {
         if failure == .messageTooLarge || failure == .unaskedExactlyOnce {
             return discardSession(after: failure, at: now)
@@ -183,25 +194,38 @@ struct BrokerStateMachine {
         switch window.connectionEnded(byBroker: wasAccepted && failure.isByBroker) {
         case .goOn: if settings.tls != nil, window.mayChangeIdentifiers { actions.append(discardClient()) }
         case .discardClient: actions.append(.discardClient)
-        case .refuse(let message, let why): actions += [.discardClient, .tell(.refused(message.token, why))]
+        case .refuse(let message, let why): actions += [.discardClient] + refuse(message, why)
         }
+        // libmosquitto keeps the limits of a connection in its handle, and would apply them to the next one. A message of QoS 2
+        // may arrive twice; otherwise those over the limit would be refused until the program ends.
+        if limits != .none, !actions.contains(.discardClient) { actions.append(discardClient()) }
         return actions
     }
 
-    /// Whether 3.1.1 is to be tried at once, with a broker that does not speak MQTT 5. A broker that has accepted 3.1.1 is
-    /// spoken to like that from then on; with any other, 5 is tried again.
+    /// Whether another version of MQTT is to be tried at once.
     private mutating func fallsBack(
         from failure: BrokerFailure, wasAccepted: Bool, _ actions: inout [Action]
     ) -> Bool {
-        guard !wasAccepted, settings.fallsBack, settings.protocolLevel == .v5 else { return false }
-        switch level {
-        case .asSet where failure.isAboutProtocol: level = .fallback(hasBeenAccepted: false)
-        case .fallback(hasBeenAccepted: false): level = .asSet
+        guard !wasAccepted else { return false }
+        if lowersWill(after: failure) {
+            actions.append(discardClient())
+            return true
+        }
+        let verdict = levels.failed(failure)
+        if verdict != .asBefore { actions.append(discardClient()) }
+        return verdict == .atOnce
+    }
+
+    /// Whether the broker refuses the connection because of its will, which then gets a lower quality or is not retained.
+    private mutating func lowersWill(after failure: BrokerFailure) -> Bool {
+        guard let will = settings.will else { return false }
+        switch failure {
+        case .notAccepted(code: 0x9b) where will.qos > .atMostOnce && willLimits.highestQoS == nil:
+            willLimits.highestQoS = .atMostOnce
+        case .notAccepted(code: 0x9a) where will.retain && willLimits.retains: willLimits.retains = false
         default: return false
         }
-        actions.append(discardClient())
-        if case .fallback = level { return true }
-        return false
+        return true
     }
 
     /// The broker would deliver the message again for ever. It deletes what it holds for us when a session begins that
@@ -224,14 +248,14 @@ struct BrokerStateMachine {
     // MARK: One connection
 
     /// The connection that the broker has accepted; nil: there is none.
-    private var connection: Connection? {
+    var connection: Connection? {
         switch state {
         case .connected(let connection), .disconnecting(let connection): connection
         default: nil
         }
     }
 
-    private mutating func update(_ change: (inout Connection) -> Void) {
+    mutating func update(_ change: (inout Connection) -> Void) {
         switch state {
         case .connected(var connection):
             change(&connection)
@@ -271,7 +295,7 @@ struct BrokerStateMachine {
     /// While nothing is on its way only a ping can become due, and each look wakes the processor. A sixth of the
     /// keepalive later is no harm: a broker waits for half of it more.
     var tickInterval: Duration {
-        guard connection != nil, window.isEmpty else { return .seconds(1) }
+        guard let connection, window.isEmpty, connection.filters.isEmpty else { return .seconds(1) }
         return max(.seconds(1), min(.seconds(10), settings.keepalive / 6))
     }
 
@@ -295,19 +319,30 @@ struct BrokerStateMachine {
     }
 
     /// The broker accepts the connection.
-    mutating func accepted(sessionPresent: Bool, at now: MonotonicInstant) -> [Action] {
+    mutating func accepted(
+        sessionPresent: Bool, limits: BrokerLimits = .none, at now: MonotonicInstant
+    ) -> [Action] {
         // The record of libmosquitto's callback stays, and may be that of an earlier connection.
         guard case .greeting = state else { return [] }
-        state = .connected(Connection(since: now, lastProgress: now))
-        if case .fallback = level { level = .fallback(hasBeenAccepted: true) }
+        state = .connected(Connection(since: now, lastProgress: now, limits: limits))
+        levels.accepted()
         let late = window.removeTransient().map { Action.tell(.refused($0.token, .late)) }
         // Subscribed also when the session was kept: the wanted topics may have changed since.
-        return late + [.tell(.connected(sessionPresent: sessionPresent))] + request(subscriptions, at: now)
+        let news: [Action] = limits == .none ? [] : [.tell(.limited(limits))]
+        let ends = fatal.accepted().map { filter in
+            [
+                Action.tell(.subscriptionRefused(topicFilter: filter)),
+                refused(.subscription, filter, because: "the broker ended the connection when it was asked for"),
+            ]
+        }
+        return late + news + [.tell(.connected(sessionPresent: sessionPresent))] + (ends ?? [])
+            + request(subscriptions, at: now)
     }
 
     /// The next message to hand over; nil: none is due.
     mutating func nextMessage(at now: MonotonicInstant) -> QueuedPublication? {
         guard case .connected(let connection) = state else { return nil }
+        if !connection.filters.isEmpty, connection.since.duration(to: now) < FilterQueue.messagesWait { return nil }
         if window.isIsolating, connection.since.duration(to: now) < Self.isolationDelay { return nil }
         return window.next(at: now)
     }
@@ -330,56 +365,18 @@ struct BrokerStateMachine {
         guard code < 0x80 else {
             if isStored, Self.passingCodes.contains(code), let refusals = window.held.refused(message, at: now) {
                 let news: [Action] = refusals == 1 ? [.tell(.postponed(message.token, reasonCode: code))] : []
-                return news + removeReplaced()
+                return news + note(message, .byBroker(reasonCode: code)) + removeReplaced()
             }
-            return [.tell(.refused(message.token, .byBroker(reasonCode: code)))]
+            return refuse(message, .byBroker(reasonCode: code))
         }
-        guard isStored else { return [.tell(.acknowledged(message.token))] }
-        return window.held.taken(message, at: now) ? [] : [.tell(.acknowledged(message.token))]
+        // QoS 0 is not answered.
+        let news = message.publication.qos == .atMostOnce ? [] : admitted(.message, message.publication.topic)
+        guard isStored else { return news + [.tell(.acknowledged(message.token))] }
+        return news + (window.held.taken(message, at: now) ? [] : [.tell(.acknowledged(message.token))])
     }
 
-    // MARK: Subscriptions
-
-    /// The filters to subscribe to now: what the broker refused a while ago, and everything once a retained message that is
-    /// too large has been left alone for long enough.
-    mutating func dueSubscriptions(at now: MonotonicInstant) -> [Action] {
-        guard connection != nil else { return [] }
-        if let withheldUntil, now >= withheldUntil {
-            self.withheldUntil = nil
-            return request(subscriptions, at: now)
-        }
-        var due: Set<String> = []
-        let wanted = subscriptions
-        update { due = $0.refused.due(at: now, wanted: wanted) }
-        return request(due, at: now)
-    }
-
-    private func request(_ filters: Set<String>, at now: MonotonicInstant) -> [Action] {
-        if let withheldUntil, now < withheldUntil { return [] }
-        return filters.map { .subscribe($0) }
-    }
-
-    /// The subscription was sent.
-    ///
-    /// - Parameter messageID: nil: libmosquitto does not take the filter.
-    mutating func requested(_ filter: String, messageID: Int32?) -> [Action] {
-        guard let messageID else { return [.tell(.subscriptionRefused(topicFilter: filter))] }
-        update { $0.requested[messageID] = filter }
-        return []
-    }
-
-    /// The broker answered a subscription.
-    mutating func subscribed(messageID: Int32, isGranted: Bool, at now: MonotonicInstant) -> [Action] {
-        var event: BrokerEvent?
-        update { connection in
-            guard let filter = connection.requested.removeValue(forKey: messageID) else { return }
-            if isGranted {
-                connection.refused.granted(filter)
-                event = .subscribed(topicFilter: filter)
-            } else if connection.refused.refused(filter, at: now) {
-                event = .subscriptionRefused(topicFilter: filter)
-            }
-        }
-        return event.map { [.tell($0)] } ?? []
+    /// A message is refused for good.
+    mutating func refuse(_ message: QueuedPublication, _ why: Refusal) -> [Action] {
+        [.tell(.refused(message.token, why))] + note(message, why)
     }
 }

@@ -54,7 +54,8 @@ struct BrokerWorker: ~Copyable {
         while let action = rest.popFirst() {
             switch action {
             case .tell(let event): events.append(event)
-            case .subscribe(let filter): rest += machine.requested(filter, messageID: client?.subscribe(filter))
+            case .subscribe(let filter):
+                rest += machine.requested(filter, messageID: client?.subscribe(filter), at: .now)
             case .unsubscribe(let filter): client?.unsubscribe(filter)
             case .discardClient: client = nil
             }
@@ -66,6 +67,7 @@ struct BrokerWorker: ~Copyable {
         if client == nil {
             var current = settings
             (current.protocolLevel, current.cleanSession) = (attempt.level, attempt.isClean)
+            current.will = current.will?.limited(by: attempt.willLimits)
             client = try Client(settings: current)
         }
         try probe(attempt.host)
@@ -145,7 +147,7 @@ struct BrokerWorker: ~Copyable {
                 // QoS 0 is answered within the call, if it could be written at once.
                 if message.publication.qos == .atMostOnce { report() }
             case .refused(let why):
-                mailbox.post([.refused(message.token, why)])
+                carryOut(machine.refuse(message, why))
             case .failed, nil:
                 machine.giveBack(message)
                 throw .other("libmosquitto is out of memory")
@@ -159,14 +161,14 @@ struct BrokerWorker: ~Copyable {
         let now = MonotonicInstant.now
         var actions: [BrokerStateMachine.Action] = []
         if let connack = sink.connack, connack.code == 0 {
-            actions += machine.accepted(sessionPresent: connack.sessionPresent, at: now)
+            actions += machine.accepted(sessionPresent: connack.sessionPresent, limits: connack.limits, at: now)
         }
         for completion in sink.completions {
             actions += machine.answered(messageID: completion.messageID, code: completion.code, at: now)
         }
         for suback in sink.subacks {
-            let isGranted = !suback.granted.contains { $0 >= 0x80 }
-            actions += machine.subscribed(messageID: suback.messageID, isGranted: isGranted, at: now)
+            let code = suback.granted.max().map { UInt8(clamping: $0) } ?? 0
+            actions += machine.subscribed(messageID: suback.messageID, code: code, at: now)
         }
         let (messages, dropped) = (sink.messages, sink.droppedMessages)
         sink.forgetReported()

@@ -8,6 +8,7 @@ final class CallbackSink {
     struct Connack {
         var code: UInt8
         var sessionPresent: Bool
+        var limits = BrokerLimits.none
     }
 
     struct Completion {
@@ -88,10 +89,7 @@ final class CallbackSink {
     }
 
     private func isTransient(_ topic: String) -> Bool {
-        transientFilters.contains { filter in
-            var matches = false
-            return mosquitto_topic_matches_sub(filter, topic, &matches) == MOSQ_ERR_SUCCESS.rawValue && matches
-        }
+        transientFilters.contains { TopicFilter.matches($0, topic) }
     }
 
     /// Whether the filter removed the payload.
@@ -154,9 +152,10 @@ private func sink(_ context: UnsafeMutableRawPointer?) -> CallbackSink? {
 }
 
 private func onConnect(
-    _: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ code: Int32, _ flags: Int32, _: OpaquePointer?
+    _: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ code: Int32, _ flags: Int32, _ properties: OpaquePointer?
 ) {
-    sink(context)?.connack = .init(code: UInt8(clamping: code), sessionPresent: flags & 1 == 1)
+    sink(context)?.connack = .init(
+        code: UInt8(clamping: code), sessionPresent: flags & 1 == 1, limits: BrokerLimits(properties))
 }
 
 private func onDisconnect(

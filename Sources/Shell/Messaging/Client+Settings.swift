@@ -29,7 +29,11 @@ extension Client {
     private static func apply(_ tls: BrokerSettings.TLS, to handle: OpaquePointer) throws(BrokerFailure) {
         // libmosquitto reports only "invalid" for a file that it cannot open, and waits for ever at a FIFO.
         for case let file? in [tls.caFile, tls.clientCertificateFile, tls.clientKeyFile] {
-            do throws(FileError) { close(try InputFile.open(file, .regular)) } catch { throw .settings("\(error)") }
+            let problem: String?
+            do throws(FileError) { problem = try CertificateFile.problem(in: file) } catch {
+                throw .settings("\(error)")
+            }
+            if let problem { throw .settings(problem) }
         }
         guard (tls.clientCertificateFile == nil) == (tls.clientKeyFile == nil) else {
             throw .settings("a client certificate needs its key, and a key its certificate")

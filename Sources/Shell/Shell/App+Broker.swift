@@ -93,6 +93,7 @@ extension App {
             brokerEvents.removeFirst()
             let wasRefused = watch.broker.isRefused
             if watch.record(event, at: now) { changed() }
+            recordRefusals(in: event, of: links.broker.settings, at: now)
             handle(event, at: now)
             if deliveryWindow > 0, watch.broker.isRefused != wasRefused { delivers(true) }
         }
@@ -113,6 +114,7 @@ extension App {
                 redelivers = false
                 links.store.submit(.redeliver(generation: deliveryGeneration))
             }
+            if watch.readmitsLimited(at: now) { links.store.submit(.readmit(reasons: Refusal.limits)) }
             owner?.connected(isNew: !sessionPresent, at: now)
             // Last, because the owner may decide now whether what is stored is still to be sent.
             if owner?.deliversAtOnce == true { delivers(true) }
@@ -128,7 +130,8 @@ extension App {
             let reason = BrokerFailure.reason(code: code)
             log.once("postponed", .warning, "the broker refuses messages for now: \(reason); they are sent again")
         case .refused(let token, let refusal):
-            log.once("refused", .warning, "a message is set aside: \(refusal)")
+            // The record of refusals names the topic.
+            if token.isStored { log.once("refused", .warning, "a message is set aside: \(refusal)") }
             if token.isStored { links.store.submit(.refused(token.rawValue, reason: "\(refusal)")) }
         case .steppedAside(_, let topic, let reason):
             let text = "the message on \(topic) is not accepted: \(reason); it is kept and tried again once an hour"
@@ -137,8 +140,7 @@ extension App {
         case .answered(let content):
             log.once("answer", .notice, "the server's answer contains \(content); only commands are obeyed")
         case .untaken(let message): report(message)
-        case .subscriptionRefused(let filter): owner?.subscriptionRefused(filter)
-        case .subscribed: break
+        case .subscribed, .subscriptionRefused, .refusal, .admitted, .limited: break
         }
     }
 

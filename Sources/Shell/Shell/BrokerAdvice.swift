@@ -13,6 +13,17 @@ package enum BrokerAdvice {
         case .unreachable: return unreachable(broker.hosts[0], port: broker.port)
         case .tls(let why) where why.contains("expired"):
             return "renew the broker's certificate; if it has not expired, set this machine's clock"
+        case .tls(let why) where why.contains("host name"):
+            return "\"host\" must be one of the names in the broker's certificate; ibeacon-gateway doctor prints them"
+        case .tls(let why) where why.contains("wrong version number") || why.contains("closed the connection before"):
+            return "if the port is one without TLS (mostly 1883), take that for TLS (mostly 8883), "
+                + "or leave out \"tls\"; "
+                + "if the broker asks for a certificate of this gateway, set \"clientCertificateFile\" "
+                + "and \"clientKeyFile\""
+        case .tls(let why) where why.contains("local issuer"):
+            return "the broker's chain is incomplete, or its authority is another one: let the broker send the "
+                + "certificates between its own and the authority (mosquitto: all of them in certfile), "
+                + "or give the authority that issued its certificate as \"caFile\""
         case .tls where broker.caFile == nil:
             return "if the broker has a certificate of its own authority, give that authority as \"caFile\"; "
                 + "\"host\" must be the name in the certificate; and the clock must be right"
@@ -20,7 +31,7 @@ package enum BrokerAdvice {
         case .notAccepted where broker.username == nil && failure.isLogin:
             return "this broker requires a login: set \"username\" and \"passwordFile\"; "
                 + "on the broker: sudo mosquitto_passwd /etc/mosquitto/passwd NAME"
-        case .notAccepted where failure.isLogin: return "check \"username\" and the password"
+        case .notAccepted where failure.isLogin: return "check \"username\" and the password" + broker.passwordRemark
         case .notAccepted, .settings: return "change that setting"
         case .unaskedExactlyOnce: return "nothing else may use the client id '\(broker.clientID)'"
         case .messageTooLarge:

@@ -43,6 +43,7 @@ extension BrokerSettings {
                 retain: false)
         case .availability(let topic):
             clientID += "-availability"
+            self.name = "availability"
             (cleanSession, subscriptionQoS) = (true, .atMostOnce)
             will = Will(
                 topic: topic, payload: Array("offline".utf8), qos: broker.qos, retain: true)

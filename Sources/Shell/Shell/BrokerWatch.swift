@@ -32,6 +32,12 @@ package struct BrokerWatch {
     private var untaken: (message: UntakenMessage, at: MonotonicInstant)?
     /// When the latest connections ended, the newest last.
     private var losses: [MonotonicInstant] = []
+    /// What the broker limits on this connection, or on the next one if it has said so already.
+    private var limits = BrokerLimits.none
+    /// When messages that were set aside because of a limit were last tried again, and the limits then.
+    private var readmission: (at: MonotonicInstant, limits: BrokerLimits)?
+    /// So long after a trial another one needs no other limits: a broker need not announce its limits.
+    private static let readmissionPeriod: Duration = .seconds(600)
 
     /// A message that the server did not accept, although it accepts others.
     private struct Aside {
@@ -56,6 +62,7 @@ package struct BrokerWatch {
             // Another failed attempt belongs to the same failure.
             if phase != .disconnected { since = now }
             (phase, self.failure, nextTry) = (.disconnected, failure, now.advanced(by: retryIn))
+            limits = .none
         case .acknowledged(let token), .refused(let token, _):
             unanswered[token.rawValue] = nil
             let wasAside = aside.removeValue(forKey: token.rawValue) != nil
@@ -65,8 +72,19 @@ package struct BrokerWatch {
         case .moved(let host): self.host = host
         case .steppedAside(let token, let topic, let reason):
             aside[token.rawValue] = Aside(topic: topic, reason: reason)
-        case .message, .decoded, .subscribed, .subscriptionRefused, .wantsMessage, .answered: return false
+        case .limited(let limits): self.limits = limits
+        case .message, .decoded, .subscribed, .subscriptionRefused, .wantsMessage, .answered, .refusal, .admitted:
+            return false
         }
+        return true
+    }
+
+    /// Whether messages that were set aside because of a limit are to be tried again on the connection that begins now.
+    mutating func readmitsLimited(at now: MonotonicInstant) -> Bool {
+        if let last = readmission, last.limits == limits, last.at.duration(to: now) < Self.readmissionPeriod {
+            return false
+        }
+        readmission = (now, limits)
         return true
     }
 

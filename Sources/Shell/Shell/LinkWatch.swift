@@ -8,16 +8,25 @@ package struct LinkWatch {
     package private(set) var broker: BrokerWatch
     /// Why the state cannot be written; nil if it can.
     package private(set) var storeProblem: String?
+    /// What is refused on all connections of the service.
+    package var refusals = RefusalRecord()
     /// Messages of the outbox that the broker acknowledged.
     private var sent: UInt64 = 0
 
     init(at now: MonotonicInstant) { broker = BrokerWatch(at: now) }
 
     /// A new connection begins, possibly with other settings.
-    mutating func connects(at now: MonotonicInstant) { broker.connects(at: now) }
+    mutating func connects(at now: MonotonicInstant) {
+        broker.connects(at: now)
+        refusals.forget(BrokerSettings.main)
+        refusals.forget(BrokerSettings.readings)
+    }
 
     /// A message of the outbox went to the broker's thread.
     mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { broker.handedOver(token, at: now) }
+
+    /// As of `BrokerWatch`.
+    mutating func readmitsLimited(at now: MonotonicInstant) -> Bool { broker.readmitsLimited(at: now) }
 
     /// - Returns: Whether the page shows it at once.
     mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {

@@ -102,7 +102,8 @@ package protocol AppOwner<Core>: AnyObject {
     func disconnected(at now: MonotonicInstant)
     func received(_ message: ReceivedMessage, at now: MonotonicInstant)
     func received(_ message: DecodedMessage, at now: MonotonicInstant)
-    func subscriptionRefused(_ filter: String)
+    /// What the service lacks because of a refusal, in words, for log and findings; empty: the refusal says it. nil: nothing.
+    func consequence(of refused: Refused) -> String?
 
     // MARK: The rest
 

@@ -74,6 +74,8 @@ final class OpenStore {
         var unblocked = false
         var superseded: UInt64 = 0
         var refused: UInt64 = 0
+        /// Rows that were set aside and wait again.
+        var readmitted = 0
         var dropped = DropCounts()
     }
 
@@ -92,6 +94,8 @@ final class OpenStore {
         try database.transaction { () throws(DatabaseError) in
             if let first = work.firstTry { try removeUncommittedRows(first, &counters, &keys) }
             try outbox.acknowledge(work.acknowledged, in: database, &counters)
+            // Before those that are refused now.
+            outcome.readmitted = try outbox.readmit(work.readmitted, in: database, &counters)
             for (id, reason) in work.refused {
                 try outbox.refuse(id, reason: reason, boot: boot.id, at: now, in: database, &counters)
             }
@@ -114,7 +118,7 @@ final class OpenStore {
             if let before = work.pruneBefore { try prune(before: before) }
             outcome.dropped.history = UInt64(try trim("history", of: historyRows) + trim("location", of: locationRows))
         }
-        outcome.unblocked = counters.unstamped < unstampedBefore || work.clock != nil
+        outcome.unblocked = counters.unstamped < unstampedBefore || work.clock != nil || outcome.readmitted > 0
         outcome.moveCounts(from: &counters)
         if let commit = work.commit, unstampedBefore == 0, work.clock == nil, outcome.superseded == 0,
             outcome.dropped.total == 0, commit.messages.allSatisfy({ $0.stamp == .exact })

@@ -99,6 +99,29 @@ struct Outbox {
         counters.refused += 1
     }
 
+    /// Returns rows to the outbox that were set aside for one of these reasons. They keep their keys, and with them their order.
+    /// States and pings stay: newer ones have been made.
+    ///
+    /// - Returns: How many.
+    func readmit(
+        _ reasons: Set<String>, in database: borrowing Database, _ counters: inout OutboxCounters
+    ) throws(DatabaseError) -> Int {
+        guard !reasons.isEmpty else { return 0 }
+        var count = 0
+        for refused in try database.rows(RefusedRow.self, "ORDER BY id") where reasons.contains(refused.reason) {
+            let publication = refused.row.publication
+            guard publication.kind != .state, publication.kind != .ping, counters.rows < limit,
+                counters.bytes + publication.payload.count <= byteLimit
+            else { continue }
+            try database.run("DELETE FROM refused WHERE id = ?1", .integer(refused.row.id))
+            try database.insert(refused.row)
+            counters.rows += 1
+            counters.bytes += publication.payload.count
+            count += 1
+        }
+        return count
+    }
+
     /// Epoch nanoseconds at which a row of `refused` was refused, for SQL. A boot without a clock ended before the next boot
     /// with one began. The largest number if no clock is known yet, and 0 if the boot is not recorded.
     private static let refusedAt = """

@@ -8,6 +8,8 @@ package struct StoreMail: Sendable {
     var commitsLeft = 0
     var acknowledged: [Int64] = []
     var refused: [(id: Int64, reason: String)] = []
+    /// The reasons for which nothing is set aside any more.
+    var readmitted: Set<String> = []
     /// It came before the commit, if there is one.
     var checkpoint: PresenceRecord?
     var clock: WallClock?
@@ -84,6 +86,7 @@ package struct StoreMailbox: WorkerMail {
             }
         case .acknowledged(let id): mail.acknowledged.append(id)
         case .refused(let id, let reason): mail.refused.append((id, reason))
+        case .readmit(let reasons): mail.readmitted.formUnion(reasons)
         case .window(let size): mail.window = max(0, size)
         case .redeliver(let generation): mail.redeliver = generation
         case .clockIsKnown(let reading): mail.clock = reading

@@ -38,6 +38,8 @@ package enum StoreRequest: Sendable {
     case acknowledged(Int64)
     /// The broker refused the message for good; its row is set aside.
     case refused(Int64, reason: String)
+    /// What was set aside for one of these reasons goes back into the outbox, except states and pings, which are made again.
+    case readmit(reasons: Set<String>)
     /// The limit of unacknowledged messages. 0, the default: no message is delivered.
     case window(Int)
     /// The broker's client has lost the unacknowledged messages: they are delivered again, under this generation. It is

@@ -7,6 +7,7 @@ struct StoreWork {
     var acknowledged = HandedOut()
     var acknowledgedSince: MonotonicInstant?
     var refused: [(id: Int64, reason: String)] = []
+    var readmitted: Set<String> = []
     var checkpoint: PresenceRecord?
     var clock: WallClock?
     var pruneBefore: Int64?
@@ -25,7 +26,9 @@ struct StoreWork {
     }
 
     /// Whether there is work that needs a transaction now.
-    var isUrgent: Bool { commit != nil || !refused.isEmpty || clock != nil || pruneBefore != nil }
+    var isUrgent: Bool {
+        commit != nil || !refused.isEmpty || !readmitted.isEmpty || clock != nil || pruneBefore != nil
+    }
 
     var isEmpty: Bool { !isUrgent && acknowledged.isEmpty && checkpoint == nil }
 }

@@ -105,6 +105,7 @@ package final class StoreWorker {
             _ = delivery.removeHandedOut(id)
             work.refused.append((id, reason))
         }
+        work.readmitted.formUnion(mail.readmitted)
         work.clock = mail.clock ?? work.clock
         work.pruneBefore = mail.pruneBefore ?? work.pruneBefore
         if let window = mail.window { delivery.window = window }
@@ -254,6 +255,11 @@ package final class StoreWorker {
         }
         counters.superseded += outcome.superseded
         counters.refusedRows += outcome.refused
+        if outcome.readmitted > 0 {
+            counters.refusedRows -= min(counters.refusedRows, UInt64(outcome.readmitted))
+            let text = "messages that a limit of the broker had set aside and that are sent again"
+            notify(.notice, "\(text): \(outcome.readmitted)")
+        }
         counters.dropped = counters.dropped + outcome.dropped
         if outcome.dropped.total > 0 {
             let text = "no more room; dropped from the disk: \(outcome.dropped) (\(counters.dropped) so far)"

@@ -20,6 +20,13 @@ final class CommandConnection {
     /// Topic filters that the broker has not answered.
     private(set) var pendingFilters: Set<String>
     private(set) var refusedFilters: Set<String> = []
+    /// What the broker limits on the latest connection.
+    private(set) var limits = BrokerLimits.none
+    /// Connections that ended after the broker had accepted them.
+    private(set) var losses = 0
+    /// Why the latest of them ended.
+    private(set) var lastLoss: BrokerFailure?
+    private let survivesLosses: Bool
     private var filters: Set<String>
     private var lastToken: Int64 = 0
     private let firstHost: String
@@ -32,18 +39,21 @@ final class CommandConnection {
     /// - Parameters:
     ///   - purpose: The suffix of the client id.
     ///   - filters: The topic filters to subscribe to.
+    ///   - survivesLosses: The end of an accepted connection is no failure: it is made again.
     ///   - adjust: Changes the settings of the connection.
     init(
-        _ configuration: Configuration, purpose: String, filters: Set<String> = [],
+        _ configuration: Configuration, purpose: String, filters: Set<String> = [], survivesLosses: Bool = false,
         adjust: (inout BrokerSettings) -> Void = { _ in }
     ) throws {
         guard !configuration.broker.isOffline else {
             throw Failure(.unavailable, "the configuration says offline (port 0), so there is no broker")
         }
-        (self.filters, pendingFilters) = (filters, filters)
+        (self.filters, pendingFilters, self.survivesLosses) = (filters, filters, survivesLosses)
         firstHost = configuration.broker.hosts[0]
         loop = try EventLoop()
         var settings = BrokerSettings(configuration, for: .command(purpose))
+        // A person waits; and a broker that does not know MQTT 5 may need a second attempt.
+        settings.connectTimeout = .seconds(5)
         adjust(&settings)
         let waker = try loop.waker { [unowned self] in drain() }
         let connection = try BrokerConnection(settings, wake: waker.waker.wake)
@@ -96,7 +106,11 @@ final class CommandConnection {
         for event in connection?.drainEvents() ?? [] {
             switch event {
             case .connected: isConnected = true
+            case .disconnected(let reason, _) where isConnected && survivesLosses:
+                (losses, lastLoss) = (losses + 1, reason)
+                limits = .none
             case .disconnected(let reason, _): failure = failure ?? reason
+            case .limited(let limits): self.limits = limits
             // Other hosts of the cluster have not been tried yet.
             case .moved(let host): if host != firstHost { failure = nil }
             case .message(let message): onMessage?(message)
@@ -109,7 +123,7 @@ final class CommandConnection {
                 pendingFilters.remove(filter)
                 refusedFilters.insert(filter)
             // This connection has no command reader and no outbox, and a command needs no dropped messages.
-            case .decoded, .untaken, .postponed, .steppedAside, .wantsMessage, .answered: break
+            case .decoded, .untaken, .postponed, .refusal, .admitted, .steppedAside, .wantsMessage, .answered: break
             }
         }
     }

@@ -39,6 +39,12 @@ enum ConfigCommand {
             for warning in settings.configuration.warnings { Terminal.printError("warning: \(warning)") }
             warnOfTokens(settings)
             try warnOfTags(settings.configuration)
+            let problems = ServiceFiles.problems(settings, for: ServiceFiles.user(of: settings))
+            guard problems.isEmpty else {
+                let lines = problems.map { "  \($0.text); \($0.cure)" }.joined(separator: "\n")
+                let source = settings.path ?? "the default configuration"
+                throw Failure(.configuration, "\(source) cannot be used:\n\(lines)")
+            }
             guard !arguments.has("quiet") else { return .ok }
             Terminal.print(settings.path.map { "\($0) is valid" } ?? "there is no file; the defaults are in force")
         default:

@@ -7,8 +7,13 @@ import Shell
 extension DoctorChecks {
     /// Checks the path to the broker step by step, so that the first failing step names the cause.
     ///
-    /// - Parameter hasSite: Becomes true if a rooms service lists tags for this gateway.
-    static func broker(_ settings: Settings, hasSite: inout Bool) throws -> [DoctorFinding] {
+    /// - Parameters:
+    ///   - running: What the running service says of its connection with these settings; nil: nothing.
+    ///   - isServiceRunning: Whether a service uses the service's client id now.
+    ///   - hasSite: Becomes true if a rooms service lists tags for this gateway.
+    static func broker(
+        _ settings: Settings, running: RunningService? = nil, isServiceRunning: Bool, hasSite: inout Bool
+    ) throws -> [DoctorFinding] {
         let configuration = settings.configuration
         let broker = configuration.broker
         guard broker.endpoint == nil else { return endpoint(settings) }
@@ -17,7 +22,8 @@ extension DoctorChecks {
         }
         let ways = broker.hosts.map { reach($0, broker) }
         let findings = ways.map(\.finding)
-        return ways.contains(where: \.isReached) ? findings + (try session(configuration, &hasSite)) : findings
+        return ways.contains(where: \.isReached)
+            ? findings + (try session(configuration, running, isServiceRunning, &hasSite)) : findings
     }
 
     /// Whether a host of the broker accepts connections.
@@ -36,10 +42,18 @@ extension DoctorChecks {
         }
     }
 
-    private static func session(_ configuration: Configuration, _ hasSite: inout Bool) throws -> [DoctorFinding] {
-        let outcome = try BrokerSelfTest.run(configuration)
+    private static func session(
+        _ configuration: Configuration, _ running: RunningService?, _ isServiceRunning: Bool, _ hasSite: inout Bool
+    ) throws -> [DoctorFinding] {
+        let topics = usedTopics(configuration)
+        let outcome = try BrokerSelfTest.run(configuration, topics, isServiceRunning: isServiceRunning)
         hasSite = outcome.hearsTags && outcome.refusedTags == nil
         if let failure = outcome.failure {
+            if running?.isConnected == true, failure.isClientID || failure == .closed(code: nil) {
+                let text = "the service is connected; this test is not admitted beside it, as '\(outcome.clientID)': "
+                return [DoctorFinding(.broker, text + "\(failure)", advice: "the service's own findings are above")]
+            }
+            if case .tls = failure { return [try tlsFailure(failure, configuration)] }
             return [self.failure(failure, clientID: outcome.clientID, configuration.broker)]
         }
         let login = login(configuration.broker)
@@ -48,7 +62,7 @@ extension DoctorChecks {
         let clientID = "the service's client id is '\(configuration.broker.clientID)'"
         let interval = "its keep-alive \(configuration.broker.keepalive.components.seconds) s"
         var findings = [DoctorFinding(.broker, "\(way)MQTT, connected \(login); \(clientID), \(interval)")]
-        findings += rights(outcome, configuration)
+        findings += limits(outcome.limits, configuration.broker) + rights(outcome, topics, configuration)
         return findings
     }
 
@@ -60,42 +74,40 @@ extension DoctorChecks {
         return DoctorFinding(.broker, text, cure: BrokerAdvice.text(for: failure, broker))
     }
 
+    /// The same for TLS, with the certificate that the broker shows, or that it shows none.
+    private static func tlsFailure(
+        _ failure: BrokerFailure, _ configuration: Configuration
+    ) throws -> DoctorFinding {
+        let broker = configuration.broker
+        var text = failure.description
+        if let seen = ServedCertificate.read(host: broker.hosts[0], port: broker.port) {
+            text += "; the certificate there is for \(seen.names.joined(separator: ", ")), issued by \(seen.issuer), "
+            text += seen.chainLength == 1 ? "and comes alone" : "and comes with \(seen.chainLength - 1) more"
+        } else if try speaksPlain(configuration) {
+            let cure = "leave out \"tls\", or take the broker's port for TLS (mostly 8883)"
+            return DoctorFinding(.broker, text + "; port \(broker.port) speaks MQTT without TLS", cure: cure)
+        }
+        return DoctorFinding(.broker, text, cure: BrokerAdvice.text(for: failure, broker))
+    }
+
+    /// Whether a broker answers without TLS. No login is sent.
+    private static func speaksPlain(_ configuration: Configuration) throws -> Bool {
+        let link = try CommandConnection(configuration, purpose: "doctor") { settings in
+            (settings.tls, settings.username, settings.password) = (nil, nil, nil)
+            settings.connectTimeout = .seconds(5)
+        }
+        defer { link.close(within: .zero) }
+        if try link.step(.seconds(12), until: { link.isConnected }) { return true }
+        if case .notAccepted? = link.failure { return true }
+        return false
+    }
+
     private static func login(_ broker: Broker) -> String {
         broker.username.map { "as '\($0)'" } ?? "without a login"
     }
 
-    private static func rights(_ outcome: BrokerSelfTest.Outcome, _ configuration: Configuration) -> [DoctorFinding] {
-        let base = configuration.trackers[0].topics.base
-        let user = configuration.broker.username ?? "(anonymous)"
-        var findings = outcome.refused.map { topic, reason in
-            DoctorFinding(
-                .broker, "messages to \(topic) are refused: \(reason)",
-                cure: "let '\(user)' write there; in mosquitto's acl_file: topic readwrite \(base)/#")
-        }
-        if outcome.refused.isEmpty {
-            let text = "it takes messages to \(base) and \(base)/event"
-            findings.append(
-                DoctorFinding(
-                    .broker, outcome.canRefuse ? text : text + ", as far as a broker without MQTT 5 can tell"))
-        }
-        if let feed = ReadingFeedLink.Settings(configuration) { findings.append(rooms(outcome, feed, user)) }
-        guard configuration.obeysCommands else { return findings }
-        let command = configuration.trackers[0].topics.command
-        switch outcome.hearsCommands {
-        case true?: findings.append(DoctorFinding(.broker, "commands on \(command) arrive"))
-        case nil:
-            findings.append(DoctorFinding(.broker, "this test cannot show whether commands on \(command) arrive"))
-        case false?:
-            findings.append(
-                DoctorFinding(
-                    .broker, "commands on \(command) do not arrive",
-                    cure: "let '\(user)' read it; in mosquitto's acl_file: topic readwrite \(base)/#"))
-        }
-        return findings
-    }
-
     /// Without a rooms service, the rights for it are not needed.
-    private static func rooms(
+    static func rooms(
         _ outcome: BrokerSelfTest.Outcome, _ feed: ReadingFeedLink.Settings, _ user: String
     ) -> DoctorFinding {
         guard outcome.hearsTags else {

@@ -59,10 +59,12 @@ enum DoctorCommand {
         // The service also uses stored remote settings. If the state cannot be read, the check of the disk says why.
         let settings = (try? Settings.loadInForce(arguments)) ?? file
         var findings = DoctorChecks.configuration(settings)
-        findings += DoctorChecks.service(settings)
+        let running = RunningService(of: settings.stateDirectory)
+        findings += DoctorChecks.service(settings) + DoctorChecks.running(settings, running)
         findings += try DoctorChecks.radio(settings, listening: listening)
         var hasSite = false
-        findings += try DoctorChecks.broker(settings, hasSite: &hasSite)
+        findings += try DoctorChecks.broker(
+            settings, running: running, isServiceRunning: running != nil, hasSite: &hasSite)
         findings += DoctorChecks.rooms(settings)
         findings += DoctorChecks.clock()
         findings += DoctorChecks.regions(settings, hasSite: hasSite)
@@ -80,6 +82,9 @@ enum DoctorChecks {
         if let text = settings.remoteMembersText {
             let advice = "to forget them: remoteConfiguration: false in the file, then reload the service"
             remarks.append(DoctorFinding(.configuration, text, advice: advice))
+        }
+        remarks += ServiceFiles.problems(settings, for: ServiceFiles.user(of: settings)).map {
+            DoctorFinding(.configuration, $0.text, cure: $0.cure)
         }
         guard let path = settings.path else {
             return [DoctorFinding(.configuration, "there is no file; the defaults are in force")] + remarks

@@ -22,11 +22,8 @@ extension Setup {
             port = try givenPort() ?? broker.port
             return
         }
-        let standard: UInt16 = tls ? 8883 : 1883
         if let given = arguments.value("host") {
-            host = given
-            port = try givenPort() ?? standard
-            return
+            return try take(given, port: try givenPort())
         }
         dialogue.show("Looking for an MQTT broker …")
         let found = tls ? BrokerSearch.Found() : BrokerSearch.find()
@@ -40,8 +37,19 @@ extension Setup {
         dialogue.show(found.sentence)
         let answer = try dialogue.ask("MQTT broker", found.brokers.first?.host ?? "")
         guard !answer.isEmpty else { throw Failure(.usage, "setup needs a broker") }
-        host = answer
-        port = try givenPort() ?? found.brokers.first { $0.host == answer }?.port ?? standard
+        try take(answer, port: try givenPort() ?? found.brokers.first { $0.host == answer }?.port)
+    }
+
+    /// Takes a broker as a person writes it: with a scheme or a port, too.
+    private mutating func take(_ text: String, port given: UInt16?) throws {
+        let broker: BrokerHost
+        do throws(BrokerHost.Problem) { broker = try BrokerHost(text) } catch {
+            // The text may contain a password.
+            throw Failure(.usage, "this broker cannot be used: \(error.reason)")
+        }
+        host = broker.name
+        tls = broker.tls ?? tls
+        port = given ?? broker.port.flatMap(UInt16.init(exactly:)) ?? (tls ? 8883 : 1883)
     }
 
     private func givenPort() throws(Failure) -> UInt16? {
@@ -54,7 +62,7 @@ extension Setup {
 
     private static func password(in file: String) throws(Failure) -> Secret {
         let line = try FileAccess.readNamed(file).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
+        guard let text = String(validating: line, as: UTF8.self).flatMap(Secret.withoutMark) else {
             throw Failure(.badData, "the first line of \(file) is empty or not UTF-8")
         }
         return Secret(text)
@@ -65,9 +73,13 @@ extension Setup {
         guard port != 0, !arguments.has("no-test") else { return }
         while true {
             let settings = try settings()
+            for warning in settings.configuration.warnings where warning.member == "tls" {
+                dialogue.show("Warning: \(warning)")
+            }
             dialogue.show("Testing the broker at \(host):\(port) …")
             var hasSite = false
-            let findings = try DoctorChecks.broker(settings, hasSite: &hasSite)
+            let findings = try DoctorChecks.broker(
+                settings, isServiceRunning: RunningService(of: settings.stateDirectory) != nil, hasSite: &hasSite)
             for finding in findings { for line in finding.lines { dialogue.show("  " + line) } }
             if findings.allSatisfy(\.isWell) { return }
             guard dialogue.isInteractive else {

@@ -57,6 +57,11 @@ struct SystemService {
         }
     }
 
+    /// Whether systemd starts the service with the machine.
+    var isEnabled: Bool {
+        isInstalled && FileAccess.exists("/etc/systemd/system/multi-user.target.wants/\(unit)")
+    }
+
     /// Only root may start and stop services.
     var mayBeControlled: Bool { geteuid() == 0 }
 

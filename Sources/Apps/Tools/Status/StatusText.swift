@@ -20,6 +20,7 @@ struct StatusText {
         var blocks = [head, Terminal.table(["PART", "STATE", "MORE"], parts)]
         blocks.append(regions.isEmpty ? "no beacon regions yet" : regionTable)
         if !status.phones.isEmpty { blocks.append(Self.phoneTable(status.phones, at: status.now)) }
+        if let refusals = RefusalText.table(status.brokerRefusals, at: status.now) { blocks.append(refusals) }
         let trouble = status.findings.filter { $0.level != .ok }.map { finding in
             "\(finding.level.rawValue): \(Terminal.printable(finding.text))"
                 + (finding.cure.isEmpty ? "" : "\n    -> \(Terminal.printable(finding.cure))")

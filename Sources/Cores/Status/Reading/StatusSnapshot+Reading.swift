@@ -23,6 +23,7 @@ extension StatusSnapshot {
             startedAt: json["uptime"]?.instant(before: now) ?? now)
         scanner = ScannerState(reading: json["scanner"] ?? .null, at: now)
         brokers = json["brokers"].elements { BrokerState(reading: $0, at: now) }
+        brokerRefusals = RefusalRecord(reading: json["refusals"] ?? .null, at: now)
         queue = QueueState(reading: json["queue"] ?? .null)
         store = StoreState(problem: json["store"]?["problem"]?.string, writes: json["store"]?["writes"]?.asCount ?? 0)
         trackers = json["trackers"].elements { TrackerStatus(reading: $0, at: now) }

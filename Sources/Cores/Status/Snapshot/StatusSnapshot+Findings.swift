@@ -7,11 +7,14 @@ extension StatusSnapshot {
     /// The findings of the health check that follow from this snapshot, the worst first.
     package var liveFindings: [Finding] {
         let all =
-            radioFindings + brokers.map(\.finding) + [
+            radioFindings + brokers.map(\.finding) + brokerRefusals.findings(besides: Self.mainConnection, at: now) + [
                 storeFinding, queueFinding, clockFinding, regionFinding, crowdFinding, batteryFinding,
             ]
         return all.compactMap(\.self).sorted { $0.level.rank > $1.level.rank }
     }
+
+    /// The name of the connection whose state is among `brokers`.
+    private static let mainConnection = "main"
 
     private var radioFindings: [Finding] {
         if let problem = scanner.problem, !scanner.adapters.contains(where: \.isListening) {

@@ -24,6 +24,8 @@ package struct StatusSnapshot: Sendable {
     package var scanner = ScannerState()
     /// One element for each connection.
     package var brokers: [BrokerState] = []
+    /// What brokers and servers refuse.
+    package var brokerRefusals = RefusalRecord()
     package var queue = QueueState()
     package var store = StoreState()
     /// Whether the gateway sends the readings of a site's tags, or may do so as soon as the site's list arrives. Then it needs no
@@ -101,6 +103,7 @@ extension StatusSnapshot {
                 "adapters": .array(scanner.adapters.map { $0.json(at: now) }),
             ],
             "brokers": .array(brokers.map { $0.json(at: now) }),
+            "refusals": brokerRefusals.json(at: now),
             "queue": [
                 "pending": .integer(Int64(queue.pending)), "setAside": .integer(Int64(queue.setAside)),
                 "dropped": .count(queue.dropped), "sent": .count(queue.sent),

@@ -9,20 +9,20 @@ import System
 /// and drops what exceeds it, whatever it is: a flood of readings would take cards and commands with it.
 package final class ThreadedBrokerLink: BrokerLink {
     private let loop: EventLoop
-    private let log: Log?
     private var connection: BrokerConnection?
     /// nil: there are no transient topics.
     private var readings: BrokerConnection?
     /// Connections that were retired: the last ones, whose messages may be acknowledged yet.
     private var former: [BrokerConnection] = []
     private var ending: [EndingConnection] = []
+    private var watch = SecondConnectionWatch()
+    private var filters: Set<String> = []
     private var waker: WakerWatch?
     private var isOpen = false
     package private(set) var settings: BrokerSettings?
     package private(set) var isConnected = false
 
-    /// - Parameter log: For failures of the second connection. Those of the first are events.
-    package init(loop: EventLoop, log: Log? = nil) { (self.loop, self.log) = (loop, log) }
+    package init(loop: EventLoop) { self.loop = loop }
 
     package var droppedMessages: Int { (connection?.counts.dropped ?? 0) + (readings?.counts.dropped ?? 0) }
 
@@ -33,7 +33,7 @@ package final class ThreadedBrokerLink: BrokerLink {
         let connection = try BrokerConnection(settings, read: read, wake: waker.waker.wake)
         if let last = self.connection { former = former.suffix(Self.mostFormer - 1) + [last] }
         (self.waker, self.connection, self.settings, isOpen) = (waker, connection, settings, true)
-        isConnected = false
+        (isConnected, watch) = (false, SecondConnectionWatch())
         readings = try settings.forTransientTopics.map {
             try BrokerConnection($0, read: read, wake: waker.waker.wake)
         }
@@ -48,6 +48,11 @@ package final class ThreadedBrokerLink: BrokerLink {
     private static let mostFormer = 4
 
     package func subscribe(to filters: Set<String>) {
+        self.filters = filters
+        guard readings != nil else {
+            connection?.subscribe(to: filters)
+            return
+        }
         let transient = settings?.transientFilters ?? []
         connection?.subscribe(to: filters.subtracting(transient))
         readings?.subscribe(to: filters.intersection(transient))
@@ -61,39 +66,54 @@ package final class ThreadedBrokerLink: BrokerLink {
         // The present connection begins after the former ones. So if it is there, they have nothing more to say after this.
         let events = connection?.drainEvents() ?? []
         let late = former.flatMap { $0.drainEvents() }.filter(Self.isOfMessage)
+        var reason: String?
         for event in events {
             switch event {
             case .connected: isConnected = isOpen
             case .disconnected: isConnected = false
             default: break
             }
+            reason = reason ?? watch.handleFirst(event, at: Clocks.now())
         }
-        return late + events + (readings?.drainEvents().filter(isPassedOn) ?? [])
+        let others = readings?.drainEvents() ?? []
+        for event in others { reason = reason ?? watch.handleSecond(event, at: Clocks.now()) }
+        return late + events + others.compactMap(passedOn) + (reason.flatMap(joinReadings) ?? [])
     }
 
     /// Whether an event of a former connection still counts. Its state is of no interest.
     private static func isOfMessage(_ event: BrokerEvent) -> Bool {
         switch event {
-        case .acknowledged, .refused, .message, .decoded: true
-        case .connected, .disconnected, .moved, .postponed, .untaken, .subscriptionRefused, .subscribed: false
+        case .acknowledged, .refused, .message, .decoded, .refusal: true
+        case .connected, .disconnected, .moved, .postponed, .untaken, .subscriptionRefused, .subscribed, .admitted,
+            .limited:
+            false
         // Over HTTP only.
         case .steppedAside, .wantsMessage, .answered: false
         }
     }
 
-    /// Whether an event of the second connection is passed on. The state of the link is that of the first.
-    private func isPassedOn(_ event: BrokerEvent) -> Bool {
+    /// The broker admits one connection only: the transient topics are subscribed to on the first one.
+    ///
+    /// - Returns: What is told of it.
+    private func joinReadings(because reason: String) -> [BrokerEvent]? {
+        guard isOpen, let readings, let second = settings?.forTransientTopics else { return nil }
+        ending.append(readings.end(within: .zero))
+        self.readings = nil
+        subscribe(to: filters)
+        return [.refusal(Refused(.clientID, second.clientID, on: second.name, because: reason))]
+    }
+
+    /// An event of the second connection as the link's owner gets it; nil: not at all. The state of the link is that of the
+    /// first connection, and what the second one is refused is in the record of refusals.
+    private func passedOn(_ event: BrokerEvent) -> BrokerEvent? {
+        guard let second = settings?.forTransientTopics else { return nil }
         switch event {
-        case .message, .decoded, .untaken, .subscriptionRefused: return true
-        case .disconnected(let failure, let retryIn):
-            // Otherwise the first says the same.
-            if isConnected {
-                log?.once("readings", .warning, "no readings: \(failure); next try in \(decimal(retryIn)) s")
-            }
-            return false
-        case .connected, .moved, .acknowledged, .postponed, .refused, .subscribed: return false
+        case .message, .decoded, .untaken, .subscriptionRefused, .refusal, .admitted: return event
+        case .disconnected(let failure, _): return .refusal(failure.refused(clientID: second.clientID, on: second.name))
+        case .connected: return .admitted(Refused(.connection, second.clientID, on: second.name, because: ""))
+        case .moved, .acknowledged, .postponed, .refused, .subscribed, .limited: return nil
         // Over HTTP only.
-        case .steppedAside, .wantsMessage, .answered: return false
+        case .steppedAside, .wantsMessage, .answered: return nil
         }
     }
 
@@ -121,6 +141,7 @@ extension BrokerSettings {
         guard !transientFilters.isEmpty else { return nil }
         var settings = self
         settings.clientID += "-readings"
+        settings.name = Self.readings
         settings.cleanSession = true
         settings.will = nil
         return settings

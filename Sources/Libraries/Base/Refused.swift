@@ -1,10 +1,8 @@
-import Base
-
 /// One thing that a broker or a server refuses.
 package struct Refused: Hashable, Sendable {
-    /// What is refused. For a new kind, add a case and its words in `sentence`, `subject` and `cure`; then pass a `Refused` of it to
-    /// `RefusalRecord.add` where the refusal becomes known, and `RefusalRecord.admit` where it is over. Log, `status`, pages,
-    /// metrics, `doctor` and Home Assistant's problem follow from the record.
+    /// What is refused. For a new kind, add a case with its words in `sentence`, and in `RefusalRecord+Shown.swift` (Health).
+    /// Then pass a `Refused` of it to `RefusalRecord.add` where the refusal becomes known, and to `admit` where it is over. Log,
+    /// `status`, pages, metrics, `doctor` and Home Assistant's problem follow from the record.
     package enum Kind: String, CaseIterable, Sendable {
         /// The connection itself; the object is the client id.
         case connection
@@ -41,7 +39,7 @@ package struct Refused: Hashable, Sendable {
     }
 
     /// Whether the admission of `other` is that of this one.
-    func ends(with other: Refused) -> Bool {
+    package func ends(with other: Refused) -> Bool {
         guard connection == other.connection, other.kind.together.contains(kind) else { return false }
         return kind == .connection || kind == .clientID || object.hasSameBytes(as: other.object)
     }

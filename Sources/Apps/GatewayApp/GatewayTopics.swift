@@ -1,0 +1,73 @@
+import Base
+package import Configuration
+import Gateway
+import JSON
+import OwnTracks
+package import Shell
+import SiteProtocol
+
+/// The topics that the gateway uses with a configuration.
+package enum GatewayTopics {
+    package static func used(_ configuration: Configuration, at epochSeconds: Int64) -> [UsedTopic] {
+        guard !configuration.broker.isOffline, configuration.broker.endpoint == nil else { return [] }
+        return ownTracks(configuration, at: epochSeconds) + home(configuration) + site(configuration)
+    }
+
+    private static func ownTracks(_ configuration: Configuration, at epochSeconds: Int64) -> [UsedTopic] {
+        // All readers of these topics know last wills, and none acts on them.
+        let will = LastWill(timestamp: epochSeconds).payload.bytes
+        return configuration.trackers.map { tracker in
+            let topics = tracker.topics
+            return UsedTopic(
+                configuration.obeysCommands ? .readwrite : .write, "\(topics.base)/#",
+                filters: configuration.obeysCommands ? [topics.command] : [],
+                probes: [topics.event, topics.base].map { Publication(.other, topic: $0, payload: will) })
+        }
+    }
+
+    private static func home(_ configuration: Configuration) -> [UsedTopic] {
+        let (settings, own) = (configuration.homeAssistant, configuration.trackers[0].deviceID)
+        let isEncrypted = configuration.trackers.contains { $0.encryptionKey != .absent }
+        let takesRequests = settings.discovery && configuration.obeysCommands && !isEncrypted
+        var seen: Set<ExactString> = []
+        var topics = configuration.trackers.filter { seen.insert(ExactString($0.deviceID)).inserted }.map { tracker in
+            let root = DeviceTopics.root(tracker.deviceID)
+            let isOwn = tracker.deviceID.hasSameBytes(as: own)
+            return UsedTopic(
+                isOwn && takesRequests ? .readwrite : .write, "\(root)/#",
+                filters: isOwn && takesRequests ? ["\(root)/command"] : [], probes: [empty("\(root)/region/doctor")])
+        }
+        let births = Set(["homeassistant/status", "\(settings.prefix)/status"]).sorted()
+        if settings.discovery || configuration.reannounces { topics += births.map { UsedTopic(.read, $0) } }
+        if settings.discovery {
+            let node = "ibeacon-gateway-" + TopicIdentifier.identifier(of: own)
+            topics.append(
+                UsedTopic(
+                    .readwrite, "\(settings.prefix)/+/\(node)/+/config",
+                    probes: [empty("\(settings.prefix)/sensor/\(node)/doctor/config")]))
+        }
+        return topics
+    }
+
+    /// Empty, and not retained: it removes nothing, and nobody knows the topic.
+    private static func empty(_ topic: String) -> Publication { Publication(.other, topic: topic, payload: []) }
+
+    private static func site(_ configuration: Configuration) -> [UsedTopic] {
+        guard let feed = ReadingFeedLink.Settings(configuration) else { return [] }
+        // A broker without a rooms service need not know its topics.
+        var topics = [
+            UsedTopic(.read, feed.tags, isNeeded: false),
+            UsedTopic(.read, feed.nearbyRequest, isNeeded: false),
+        ]
+        topics += [feed.heard, feed.card, feed.nearby].map { UsedTopic(.write, $0, isNeeded: false) }
+        if let phones = PhoneSite(configuration) {
+            topics.append(UsedTopic(.readwrite, phones.filter, isNeeded: false))
+        }
+        if feed.actsAsNode {
+            topics.append(
+                UsedTopic(
+                    .write, "espresense/devices/+/\(TopicIdentifier.identifier(of: feed.room))", isNeeded: false))
+        }
+        return topics
+    }
+}

@@ -1,0 +1,112 @@
+import Base
+import Configuration
+import GatewayApp
+import Messaging
+import OwnTracks
+import RoomsApp
+import Shell
+import System
+
+/// The rights at the broker: each topic that the services use, and the line of an access list for each right that is missing.
+extension DoctorChecks {
+    /// The topics of the gateway, and of the rooms service where this machine starts one.
+    static func usedTopics(_ configuration: Configuration) -> [UsedTopic] {
+        let now = Clocks.wallSeconds()
+        let gateway = GatewayTopics.used(configuration, at: now)
+        guard SystemService.rooms.isEnabled || SystemService.rooms.isRunning else { return gateway }
+        let rooms = RoomTopics.used(configuration, at: now)
+        // Where the rooms service uses a topic, its right is needed, and it is the wider one.
+        return gateway.filter { topic in !rooms.contains { $0.covers(topic) } } + rooms
+    }
+
+    static func rights(
+        _ outcome: BrokerSelfTest.Outcome, _ topics: [UsedTopic], _ configuration: Configuration
+    ) -> [DoctorFinding] {
+        let tracker = configuration.trackers[0].topics
+        let user = configuration.broker.username ?? "(anonymous)"
+        let lacking = topics.flatMap { missing(of: $0, outcome, tracker.command, for: user) }
+        var findings = lacking
+        let isOwn = { (topic: String) in topic.hasPrefix(tracker.base + "/") || topic == tracker.base }
+        if !outcome.refused.contains(where: { isOwn($0.topic) }) {
+            let text = "it takes messages to \(tracker.base) and \(tracker.event)"
+            findings.append(
+                DoctorFinding(
+                    .broker, outcome.canRefuse ? text : text + ", as far as a broker without MQTT 5 can tell"))
+        }
+        if let feed = ReadingFeedLink.Settings(configuration) { findings.append(rooms(outcome, feed, user)) }
+        guard configuration.obeysCommands else { return findings }
+        switch outcome.hearsCommands {
+        case true?: findings.append(DoctorFinding(.broker, "commands on \(tracker.command) arrive"))
+        case nil:
+            findings.append(
+                DoctorFinding(.broker, "this test cannot show whether commands on \(tracker.command) arrive"))
+        case false?:
+            findings.append(
+                DoctorFinding(
+                    .broker, "commands on \(tracker.command) do not arrive",
+                    cure: "let '\(user)' read it; in mosquitto's acl_file: topic readwrite \(tracker.base)/#"))
+        }
+        return findings
+    }
+
+    /// What is refused of one topic, besides the command topic.
+    private static func missing(
+        of topic: UsedTopic, _ outcome: BrokerSelfTest.Outcome, _ command: String, for user: String
+    ) -> [DoctorFinding] {
+        guard topic.isNeeded else { return [] }
+        let cure = { (right: String) in "let '\(user)' \(right) there; in mosquitto's acl_file: \(topic.line)" }
+        var findings: [DoctorFinding] = []
+        for probe in topic.probes {
+            for refused in outcome.refused where refused.topic == probe.topic {
+                findings.append(
+                    DoctorFinding(
+                        .broker, "messages to \(probe.topic) are refused: \(refused.reason)", cure: cure("write")))
+            }
+        }
+        for filter in topic.filters where filter != command && outcome.refusedFilters.contains(filter) {
+            findings.append(
+                DoctorFinding(.broker, "the subscription to \(filter) is refused", cure: cure("read")))
+        }
+        for probe in topic.probes where outcome.undelivered.contains(probe.topic) {
+            findings.append(
+                DoctorFinding(.broker, "messages on \(probe.topic) do not arrive here", cure: cure("read")))
+        }
+        return findings
+    }
+
+    /// Bytes of a packet that a transition or a state does not exceed. A list of regions may.
+    private static let modestPacket: UInt32 = 16_384
+
+    /// Limits of the broker that stop messages.
+    static func limits(_ limits: BrokerLimits, _ broker: Broker) -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
+        if let highest = limits.highestQoS, highest < broker.qos {
+            findings.append(
+                DoctorFinding(
+                    .broker, "it takes no messages of quality \(broker.qos.rawValue), only up to \(highest.rawValue)",
+                    cure: "raise the broker's limit (mosquitto: max_qos), or set \"pubQos\": \(highest.rawValue)"))
+        }
+        if let largest = limits.largestPacket, largest < modestPacket {
+            findings.append(
+                DoctorFinding(
+                    .broker, "it takes no messages over \(largest) bytes",
+                    cure: "raise the broker's limit (mosquitto: max_packet_size); larger messages are set aside"))
+        }
+        if !limits.retains {
+            findings.append(
+                DoctorFinding(
+                    .broker, "it retains no messages, so that Home Assistant knows nothing after a restart",
+                    cure: "let the broker retain messages (mosquitto: retain_available true)"))
+        }
+        return findings
+    }
+}
+
+extension UsedTopic {
+    /// Whether this pattern has all topics of another, and its right.
+    fileprivate func covers(_ other: UsedTopic) -> Bool {
+        let isBelow = pattern.hasSuffix("/#") && other.pattern.hasPrefix(pattern.dropLast())
+        let isWider = isBelow || pattern == other.pattern
+        return isWider && (access == .readwrite || access == other.access) && other.probes.isEmpty
+    }
+}

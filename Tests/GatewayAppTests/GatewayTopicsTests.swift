@@ -1,0 +1,33 @@
+import Base
+import Messaging
+import ServiceSupport
+import Shell
+import TestSupport
+import Testing
+
+@testable import GatewayApp
+
+/// What `doctor` tests is what the service uses.
+@Suite struct GatewayTopicsTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test(arguments: [
+        "", "homeAssistant: {discovery: true},", "reannounce: true, homeAssistant: {prefix: \"ha\"},", "cmd: false,",
+        "trackers: [{deviceId: \"anna\"}], homeAssistant: {discovery: true},",
+        "rooms: {site: \"home\", encryptionKey: \"secret\"},",
+    ])
+    func `Every topic that the service reads or writes is among those that are tested`(members: String) throws {
+        let fixture = try ServiceFixture(members, in: directory)
+        try fixture.bringKeys()
+        fixture.wait(.seconds(70))
+        let used = GatewayTopics.used(fixture.service.configuration, at: 0)
+        let read = Set(used.flatMap(\.filters))
+        #expect(fixture.broker.filters.union(fixture.availability.filters).isSubset(of: read), "\(read)")
+        let written = used.filter(\.access.writes).map(\.pattern)
+        for message in fixture.broker.messages + fixture.availability.messages {
+            #expect(written.contains { TopicFilter.matches($0, message.topic) }, "\(message.topic)")
+        }
+    }
+}
