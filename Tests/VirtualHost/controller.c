@@ -224,6 +224,8 @@ static void reset(void)
     count.resets++;
     if (scan.deaf || scan.hung)
         say("reset ends %s", scan.hung ? "the hang" : "the deafness");
+    else if (scan.on)
+        say("reset ends the scan");
     memset(&scan, 0, sizeof scan);
 }
 

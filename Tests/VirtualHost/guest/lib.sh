@@ -161,3 +161,17 @@ events() { grep -c "\"event\":\"$1\"" /out/messages; }
 happened() { [ "$(events "$1")" -ge "$2" ]; }
 # metric NAME: of the first adapter, where it is one of adapters
 metric() { busybox wget -qO- http://127.0.0.1:8080/metrics | sed -n "s/^$1\({[^}]*}\)\{0,1\} //p" | head -n 1; }
+
+# With GATEWAY_HTTP and one adapter:
+listens() { [ "$(metric ibeacon_gateway_adapter_listening)" = 1 ]; }
+listens_not() { [ "$(metric ibeacon_gateway_adapter_listening)" = 0 ]; }
+# heard_more N: more than N reports until now
+heard_more() { [ "$(metric ibeacon_gateway_advertising_reports_total)" -gt "$1" ]; }
+resets() { metric ibeacon_gateway_controller_resets_total; }
+# status_says TEXT
+status_says() { "$GATEWAY" --config /run/config.json --state-dir /run/state status | grep -q "$1"; }
+# did NAME PATTERN [N]: the controller's log has at least N (1) such lines
+did() { [ "$(grep -c "$2" "/out/$1.log")" -ge "${3:-1}" ]; }
+logged() { grep -c "$1" /out/gateway; }
+# A beacon of 2 Hz that stays put.
+slow_beacon() { tell "$1" "beacon 1 C0:00:00:00:00:0A 500 20 -65 5 $UUID 10053 4097 -59"; }
