@@ -251,7 +251,11 @@ let package = Package(
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),
         tests(
             "KernelScanningTests",
-            ["Base", "Beacon", "HostSupport", "KernelScanning", "Presence", "Regions", "Scanning", "System"]),
+            [
+                "Base", "Beacon", "CBluetooth", "HostSupport", "KernelScanning", "Presence", "Regions", "Scanning",
+                "System",
+                "TestSupport",
+            ]),
         tests(
             "BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "DBus", "DBusSupport", "HostSupport", "Scanning"]),
         tests(

@@ -172,6 +172,34 @@ import Testing
         #expect(snapshot.json["scanner"]?["problem"] == .null)
     }
 
+    @Test func `A controller that refuses is a finding with its reason, and a pause of a moment is none`() {
+        var snapshot = StatusSnapshot(
+            now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",
+            startedAt: .zero)
+        var adapter = StatusSnapshot.Adapter(name: "hci0", isListening: false)
+        adapter.isPausing = true
+        snapshot.scanner = .init(name: "mgmt", adapters: [adapter])
+        #expect(snapshot.liveFindings.first { $0.subject == "adapter" }?.level == .ok)
+        adapter.isPausing = false
+        adapter.trouble = "the controller refuses to scan: Command Disallowed (0x0c)"
+        snapshot.scanner.adapters = [adapter]
+        let finding = snapshot.liveFindings.first { $0.subject == "adapter" }
+        #expect(finding?.level == .error)
+        #expect(finding?.text == "hci0 does not listen: the controller refuses to scan: Command Disallowed (0x0c)")
+        #expect(snapshot.json["scanner"]?["adapters"]?.array?.first?["trouble"]?.string == adapter.trouble)
+    }
+
+    @Test func `The share of another program's scan is not taken for that of scanDuty`() {
+        var snapshot = StatusSnapshot(
+            now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",
+            startedAt: .zero)
+        var adapter = StatusSnapshot.Adapter(name: "hci0", isListening: true)
+        adapter.duty = 1
+        snapshot.scanner = .init(name: "mgmt", adapters: [adapter], scanDuty: 0.25)
+        let finding = snapshot.liveFindings.first { $0.subject == "adapter" }
+        #expect(finding?.text == "hci0 listens 100 % of the time during another program's scan")
+    }
+
     @Test func `Findings put the worst first, each with its cure`() {
         var snapshot = StatusSnapshot(
             now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: false), version: "1", device: "hall",

@@ -13,6 +13,8 @@ enum Happening: Sendable {
     case enable(status: UInt8)
     /// Another group than LE.
     case other
+    /// Another program's command is accepted.
+    case foreign(ScanCommand?)
 
     static let accepted = [Happening.open, .commands, .parameters(status: 0), .enable(status: 0)]
 }
@@ -43,6 +45,7 @@ enum Happening: Sendable {
             case .parameters(let status): actions = answered(0x200b, status)
             case .enable(let status): actions = answered(0x200c, status)
             case .other: actions = answered(0x0c03, 0)
+            case .foreign(let command): if let command { actions = machine.foreignCommand(command, at: now) }
             }
         }
         return (machine, actions)
@@ -60,16 +63,37 @@ enum Happening: Sendable {
             ([.open, .commands, .commands], .settingParameters(.legacy)),
             ([.open, .commands, .elapsed], .waiting),
             ([.open, .commands, .parameters(status: 0)], .enabling(.legacy)),
-            ([.open, .commands, .parameters(status: 0x12)], .waiting),
-            ([.open, .commands, .parameters(status: 0x0c)], .refused(.legacy)),
-            ([.open, .commands, .parameters(status: 0), .enable(status: 0x0c)], .refused(.legacy)),
-            ([.open, .commands, .parameters(status: 0x0c), .enable(status: 0)], .refused(.legacy)),
+            ([.open, .commands, .parameters(status: 0x12)], .failed(.legacy)),
+            ([.open, .commands, .parameters(status: 0x12), .elapsed], .failed(.legacy)),
+            ([.open, .commands, .parameters(status: 0x12), .restart], .settingParameters(.legacy)),
+            ([.open, .commands, .parameters(status: 0x0c)], .yielding(.legacy)),
+            // The controller took the parameters, so no other scan is on.
+            ([.open, .commands, .parameters(status: 0), .enable(status: 0x0c)], .failed(.legacy)),
+            (
+                [
+                    .open, .commands, .parameters(status: 0), .enable(status: 0x0c), .restart,
+                    .parameters(status: 0x0c),
+                ], .failed(.legacy)
+            ),
+            // The other program's scan is over, and the controller refuses all the same.
+            ([.open, .commands, .foreign(.legacyEnable(0)), .parameters(status: 0x0c)], .failed(.legacy)),
+            ([.open, .commands, .foreign(.hciReset), .parameters(status: 0x0c)], .failed(.legacy)),
+            (
+                [
+                    .open, .commands, .foreign(.legacyEnable(0)), .foreign(.legacyEnable(1)),
+                    .parameters(status: 0x0c),
+                ], .yielding(.legacy)
+            ),
+            ([.open, .commands, .parameters(status: 0x0c), .enable(status: 0)], .yielding(.legacy)),
+            ([.open, .commands, .parameters(status: 0x0c), .foreign(.legacyEnable(1))], .yielding(.legacy)),
             ([.open, .commands, .parameters(status: 0x0c), .elapsed], .settingParameters(.legacy)),
             (Happening.accepted, .scanning(.legacy)),
             (Happening.accepted + [.elapsed], .scanning(.legacy)),
             (Happening.accepted + [.other], .scanning(.legacy)),
-            (Happening.accepted + [.parameters(status: 0)], .waiting),
-            (Happening.accepted + [.enable(status: 0)], .waiting),
+            (Happening.accepted + [.foreign(.legacyParameters())], .waiting),
+            (Happening.accepted + [.foreign(.legacyEnable(1))], .waiting),
+            (Happening.accepted + [.foreign(.hciReset)], .waiting),
+            (Happening.accepted + [.foreign(.extendedEnable(0))], .scanning(.legacy)),
             (Happening.accepted + [.fails], .waiting),
             (Happening.accepted + [.restart], .disabling(.legacy)),
             (Happening.accepted + [.restart, .restart], .disabling(.legacy)),

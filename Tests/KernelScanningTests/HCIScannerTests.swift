@@ -72,6 +72,7 @@ private final class HCIScannerFixture: ScannerOutput {
         fixture.kernel.hci[0]?.completes(0x200c)
         fixture.report()
         #expect(fixture.drainEvents() == ["listens", "heard"])
+        fixture.kernel.hci[0]?.queue.append([1, 0x0c, 0x20, 2, 0, 0])
         fixture.kernel.hci[0]?.completes(0x200c)
         fixture.report()
         #expect(fixture.drainEvents() == ["is deaf"])
@@ -81,6 +82,28 @@ private final class HCIScannerFixture: ScannerOutput {
         fixture.report()
         #expect(fixture.drainEvents() == ["listens", "heard"])
         #expect(scanner.adapters.map(\.restarts) == [1])
+    }
+
+    @Test func `A controller that refuses is asked at most once a second, is reset, and listens when it accepts`()
+        throws
+    {
+        let fixture = HCIScannerFixture()
+        let scanner = try fixture.started(.scan)
+        fixture.answersParameters(status: 0)
+        var refusals = 0
+        for second in 0..<60 {
+            while fixture.kernel.hci[0]?.commands.last?.command == 0x0c, refusals <= second {
+                refusals += 1
+                fixture.kernel.hci[0]?.completes(0x200c, status: 0x0c)
+            }
+            fixture.kernel.host.advance(by: .seconds(1))
+            if fixture.kernel.hci[0]?.commands.last?.command == 0x0b { fixture.kernel.hci[0]?.completes(0x200b) }
+        }
+        #expect(fixture.drainEvents() == ["is deaf"])
+        #expect(fixture.notices.filter { !$0.contains("reset") }.isEmpty, "the refusal is told by the state")
+        #expect(scanner.adapters.allSatisfy { $0.trouble != nil })
+        #expect(refusals <= 20)
+        #expect(scanner.adapters.allSatisfy { $0.resets >= 1 })
     }
 
     @Test func `In the listen-only mode the reports of other programs' scans are heard`() throws {

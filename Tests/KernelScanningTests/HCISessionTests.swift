@@ -23,6 +23,8 @@ private final class SessionFixture: HCISessionDelegate {
     private(set) var events: [String] = []
     private(set) var notices: [String] = []
     private(set) var heard = 0
+    /// The opcodes of all programs' scan commands.
+    private(set) var seen: [UInt16] = []
 
     init(listensOnly: Bool = false) {
         session = HCISession(
@@ -40,6 +42,12 @@ private final class SessionFixture: HCISessionDelegate {
     func sessionPauses(_ session: HCISession, because reason: String, at now: MonotonicInstant) {
         events.append("pauses: \(reason)")
     }
+    func sessionFails(_ session: HCISession, at now: MonotonicInstant) { events.append("fails") }
+    func sessionOpened(_ session: HCISession, at now: MonotonicInstant) {}
+    func session(_ session: HCISession, saw command: ScanCommand, at now: MonotonicInstant) {
+        seen.append(command.opcode)
+    }
+    func session(_ session: HCISession, answered opcode: UInt16, status: UInt8, at now: MonotonicInstant) {}
     func sessionHangs(_ session: HCISession) { events.append("hangs") }
     func session(
         _ session: HCISession, heard report: AdvertisingReport, data: Span<UInt8>,
@@ -62,6 +70,12 @@ private final class SessionFixture: HCISessionDelegate {
         answerCommands(isExtended: isExtended)
         socket?.completes(isExtended ? Opcode.extendedParameters : Opcode.parameters)
         socket?.completes(isExtended ? Opcode.extendedEnable : Opcode.enable)
+    }
+
+    /// Another program sends a command, and the controller answers it.
+    func foreign(_ opcode: UInt16, _ parameters: [UInt8], status: UInt8 = 0) {
+        socket?.queue.append([1] + ScriptedKernel.octets(opcode) + [UInt8(parameters.count)] + parameters)
+        socket?.completes(opcode, status: status)
     }
 
     func answerCommands(isExtended: Bool = false) {
@@ -188,19 +202,44 @@ private final class SessionFixture: HCISessionDelegate {
         }
     }
 
-    @Test func `A controller that refuses to scan is asked again after five seconds`() {
+    @Test func `A controller that refuses to scan is asked again when its owner says so, on the same socket`() {
         let fixture = SessionFixture()
         fixture.session.start()
         fixture.answerCommands()
         fixture.socket?.completes(Opcode.parameters, status: 0x12)
-        #expect(fixture.events == ["pauses: the controller refuses to scan"])
-        #expect(fixture.notices == ["the controller refuses to scan, HCI error 18; trying again"])
-        let first = fixture.socket
-        fixture.kernel.host.advance(by: .milliseconds(4999))
-        #expect(fixture.socket === first)
-        fixture.kernel.host.advance(by: .milliseconds(1))
-        #expect(fixture.socket !== first)
-        #expect(fixture.commands == [Opcode.readCommands])
+        #expect(fixture.drainEvents() == ["fails"])
+        let (socket, count) = (fixture.socket, fixture.commands.count)
+        fixture.kernel.host.advance(by: .seconds(60))
+        #expect(fixture.commands.count == count)
+        fixture.session.restart()
+        #expect(fixture.commands.last == Opcode.parameters)
+        fixture.socket?.completes(Opcode.parameters)
+        fixture.socket?.completes(Opcode.enable)
+        #expect(fixture.drainEvents() == ["scans"])
+        #expect(fixture.socket === socket)
+    }
+
+    @Test func `A scan is taken over at most once in 15 s, and what is refused after that is no other program's scan`()
+    {
+        let fixture = SessionFixture()
+        fixture.session.hasNoMonitors = true
+        fixture.session.start()
+        fixture.answerCommands()
+        for _ in 0..<4 {
+            fixture.socket?.completes(Opcode.parameters, status: 0x0c)
+            fixture.kernel.host.advance(by: .seconds(5))
+        }
+        fixture.socket?.completes(Opcode.parameters, status: 0x0c)
+        fixture.socket?.completes(Opcode.enable, status: 0x0c)
+        fixture.socket?.completes(Opcode.parameters, status: 0x0c)
+        #expect(fixture.drainEvents() == ["pauses: another program scans on this adapter", "fails"])
+        #expect(fixture.notices.filter { $0.contains("taking over") }.count == 1)
+    }
+
+    @Test func `What the session sends is shown to its owner, too, who compares it with the answers`() {
+        let fixture = SessionFixture()
+        fixture.startScan()
+        #expect(fixture.seen == [Opcode.parameters, Opcode.enable])
     }
 
     @Test func `Another program's scan is left alone, and looked at again every five seconds`() {
@@ -241,7 +280,9 @@ private final class SessionFixture: HCISessionDelegate {
         let fixture = SessionFixture()
         fixture.startScan()
         _ = fixture.drainEvents()
-        fixture.socket?.completes(Opcode.enable)
+        fixture.foreign(Opcode.enable, [0, 0], status: 0x0c)
+        #expect(fixture.drainEvents() == [], "it was refused")
+        fixture.foreign(Opcode.enable, [0, 0])
         #expect(fixture.drainEvents() == ["pauses: another program changed the scan"])
         fixture.kernel.host.advance(by: .seconds(1))
         fixture.answerCommands()

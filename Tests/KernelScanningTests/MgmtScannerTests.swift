@@ -47,7 +47,7 @@ private final class ScannerFixture: ScannerOutput {
         try scanner.start()
         for index in adapters {
             kernel.informs(index, isPowered: true)
-            kernel.answers(.addPatternsMonitor, index, [1, 0])
+            kernel.grants(index)
         }
         #expect(drainEvents() == adapters.map { "\($0) listens" })
         _ = kernel.sent()
@@ -69,12 +69,17 @@ private final class ScannerFixture: ScannerOutput {
         events.append("\(receiver.index) \(isListening ? "listens" : "is deaf")")
         decide(.listening(receiver, isListening), at: instant)
     }
+    func pausing(_ isPausing: Bool, of receiver: Receiver, at instant: MonotonicInstant) {
+        events.append("\(receiver.index) \(isPausing ? "pauses" : "goes on")")
+        decide(.listening(receiver, !isPausing), at: instant)
+    }
     func notice(_ notice: Notice) { notices.append(notice.text) }
     func finished(at instant: MonotonicInstant) {}
 
-    func drainEvents() -> [String] {
+    /// - Parameter pauses: Whether those for a moment count.
+    func drainEvents(pauses: Bool = false) -> [String] {
         defer { events = [] }
-        return events
+        return events.filter { pauses || !$0.hasSuffix("pauses") && !$0.hasSuffix("goes on") }
     }
 
     /// An adapter appears, on which there is no room for a monitor beside these.
@@ -110,7 +115,7 @@ private final class ScannerFixture: ScannerOutput {
         fixture.kernel.informs(0, isPowered: true)
         #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
         #expect(fixture.events.isEmpty)
-        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        fixture.kernel.grants(0)
         #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.map(\.isListening) == [true])
         #expect(scanner.adapters.map(\.duty) == [1])
@@ -137,15 +142,15 @@ private final class ScannerFixture: ScannerOutput {
         #expect(scanner.adapters.map(\.reports) == [1, 2])
     }
 
-    @Test func `A refused duty leaves the kernel's own, and the adapter listens`() throws {
+    @Test func `A refused duty leaves the kernel's own, which the commands show`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.make()
         try scanner.start()
         fixture.kernel.informs(0, isPowered: true)
         fixture.kernel.answers(.setDefaultSystemConfiguration, 0, status: 0x0d)
-        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        fixture.kernel.grants(0, window: 48)
         #expect(fixture.drainEvents() == ["0 listens"])
-        #expect(scanner.adapters.map(\.duty) == [nil])
+        #expect(scanner.adapters.map(\.duty) == [0.5])
     }
 
     /// Window of every 60 ms in units of 0.625 ms, as the kernel is asked for it.
@@ -160,7 +165,7 @@ private final class ScannerFixture: ScannerOutput {
         // LE scan interval and window of advertisement monitors, each with a length of 2.
         #expect(
             fixture.kernel.management.sent.first?.suffix(10) == [0x13, 0, 2, 96, 0, 0x14, 0, 2, window, 0])
-        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        fixture.kernel.grants(0, window: window)
         #expect(scanner.adapters.map(\.duty) == [Double(window) / 96])
     }
 
@@ -172,7 +177,7 @@ private final class ScannerFixture: ScannerOutput {
             fixture.kernel.sent() == ["removeMonitor 0", "setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
         #expect(scanner.adapters.map(\.duty) == [1], "until the kernel has taken it")
         fixture.kernel.answers(.setDefaultSystemConfiguration, 0)
-        fixture.kernel.answers(.addPatternsMonitor, 0, [2, 0])
+        fixture.kernel.grants(0, handle: 2, window: 24)
         #expect(fixture.drainEvents() == ["0 listens"], "so that presence learns of it")
         #expect(scanner.adapters.map(\.duty) == [0.25])
         #expect(scanner.adapters.map(\.restarts) == [0])
@@ -187,11 +192,11 @@ private final class ScannerFixture: ScannerOutput {
         _ = fixture.kernel.sent()
         scanner.setDuty(ScanDuty(share: 0.25))
         #expect(fixture.kernel.sent().isEmpty)
-        fixture.kernel.answers(.addPatternsMonitor, 0, [2, 0])
+        fixture.kernel.grants(0, handle: 2, window: 48)
         #expect(scanner.adapters.map(\.duty) == [0.5])
         #expect(
             fixture.kernel.sent() == ["removeMonitor 0", "setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
-        fixture.kernel.answers(.addPatternsMonitor, 0, [3, 0])
+        fixture.kernel.grants(0, handle: 3, window: 24)
         #expect(scanner.adapters.map(\.duty) == [0.25])
     }
 
@@ -202,7 +207,7 @@ private final class ScannerFixture: ScannerOutput {
         #expect(fixture.drainEvents() == ["1 is deaf"])
         fixture.wait(.milliseconds(50))
         #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 1", "addPatternsMonitor 1"])
-        fixture.kernel.answers(.addPatternsMonitor, 1, [2, 0])
+        fixture.kernel.grants(1, handle: 2)
         #expect(fixture.drainEvents() == ["1 listens"])
         #expect(scanner.adapters.map(\.restarts) == [0, 1])
     }
@@ -220,7 +225,9 @@ private final class ScannerFixture: ScannerOutput {
         let scanner = try fixture.make()
         try scanner.start()
         fixture.findsNoRoom(monitors: 32)
-        #expect(fixture.drainEvents() == ["0 listens"])
+        #expect(fixture.drainEvents() == [], "the kernel scans already, but no command shows it")
+        fixture.report(0)
+        #expect(fixture.drainEvents() == ["0 listens", "0 heard"])
         #expect(scanner.failure == nil)
     }
 
@@ -230,6 +237,7 @@ private final class ScannerFixture: ScannerOutput {
         let scanner = try fixture.make()
         try scanner.start()
         fixture.findsNoRoom(monitors: 32)
+        fixture.report(0)
         _ = fixture.drainEvents()
         for handle: UInt8 in 1...32 { fixture.kernel.says(0x002c, 0, [handle, 0]) }
         #expect(fixture.drainEvents() == ["0 is deaf"])
@@ -238,7 +246,7 @@ private final class ScannerFixture: ScannerOutput {
         // The number of patterns stands first.
         #expect(fixture.kernel.management.sent.last?[6] == UInt8(1 + BeaconPacketPattern.telemetry.count))
         #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
-        fixture.kernel.answers(.addPatternsMonitor, 0, [33, 0])
+        fixture.kernel.grants(0, handle: 33)
         #expect(fixture.drainEvents() == ["0 listens"])
         #expect(!fixture.notices.contains { $0.contains("telemetry") })
         #expect(scanner.adapters.map(\.isListening) == [true])
@@ -281,7 +289,7 @@ private final class ScannerFixture: ScannerOutput {
             if asked > room {
                 fixture.kernel.answers(.addPatternsMonitor, 0, status: 0x03)
             } else {
-                fixture.kernel.answers(.addPatternsMonitor, 0, [UInt8(answer), 0])
+                fixture.kernel.grants(0, handle: UInt8(answer))
             }
         }
         #expect(asked == min(room, UInt8(2 + BeaconPacketPattern.telemetry.count)))
@@ -300,7 +308,7 @@ private final class ScannerFixture: ScannerOutput {
         for _ in 0..<2 { scanner.setPatterns(wanted) }
         #expect(
             fixture.kernel.sent() == ["removeMonitor 0", "setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
-        fixture.kernel.answers(.addPatternsMonitor, 0, [2, 0])
+        fixture.kernel.grants(0, handle: 2)
         #expect(fixture.kernel.sent().isEmpty)
     }
 
@@ -378,7 +386,7 @@ private final class ScannerFixture: ScannerOutput {
                 // Through another program's scan.
                 fixture.report(0)
                 fixture.wait(.milliseconds(50))
-                fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+                fixture.kernel.grants(0)
             }
             fixture.wait(.seconds(1))
         }
@@ -447,7 +455,7 @@ private final class ScannerFixture: ScannerOutput {
             fixture.wait(.seconds(1))
         }
         fixture.kernel.says(0x002e, 0, [0, 0, 0, 0, 0, 0, 0, 0])
-        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        fixture.kernel.grants(0)
         fixture.kernel.answers(.addPatternsMonitor, 1, status: 0x0b)
         #expect(scanner.failure == nil)
         #expect(scanner.adapters.map(\.isListening) == [true, false])
@@ -461,21 +469,168 @@ private final class ScannerFixture: ScannerOutput {
         fixture.kernel.says(0x0004, 0, [])
         fixture.kernel.informs(0, isPowered: true)
         #expect(!fixture.kernel.sent().contains("removeMonitor 0"), "the monitor went with the adapter")
-        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        fixture.kernel.grants(0)
         #expect(fixture.drainEvents() == ["0 listens"])
         #expect(scanner.adapters.map(\.restarts) == [1])
     }
 
-    @Test func `After a power cycle the monitor that the kernel kept is replaced`() throws {
+    @Test func `After a power cycle the monitor that the kernel kept is kept, too, if the kernel scans for it`() throws
+    {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()
         fixture.kernel.switches(0, isPowered: false)
         fixture.kernel.switches(0, isPowered: true)
         #expect(scanner.adapters.map(\.isListening) == [false])
+        fixture.kernel.scans(0)
+        #expect(fixture.drainEvents() == ["0 is deaf", "0 listens"])
+        fixture.wait(.seconds(10))
+        #expect(fixture.kernel.sent().isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func `After a power cycle the monitor is replaced if no scan for it is seen`(isObserved: Bool) throws {
+        let fixture = ScannerFixture()
+        if !isObserved { fixture.kernel.capabilities = [.netAdmin] }
+        let scanner = try fixture.started()
+        fixture.kernel.switches(0, isPowered: false)
+        fixture.kernel.switches(0, isPowered: true)
+        if isObserved { fixture.wait(.seconds(1)) }
+        #expect(scanner.adapters.map(\.isListening) == [false])
         #expect(
             fixture.kernel.sent() == [
                 "removeMonitor 0", "setDefaultSystemConfiguration 0", "addPatternsMonitor 0",
             ])
+    }
+
+    @Test func `A refusal of the controller ends listening at once, and the scan is tried again until it accepts`()
+        throws
+    {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.kernel.stopsScan(0)
+        #expect(fixture.drainEvents(pauses: true) == ["0 pauses"])
+        #expect(scanner.adapters.map(\.trouble) == [nil])
+        fixture.kernel.scans(0, status: 0x0c)
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(scanner.adapters.map(\.trouble) == ["the controller refuses to scan: Command Disallowed (0x0c)"])
+        fixture.wait(.seconds(1))
+        #expect(fixture.kernel.sent().contains("addPatternsMonitor 0"))
+        fixture.kernel.grants(0, handle: 2)
+        #expect(fixture.drainEvents() == ["0 listens"])
+        #expect(scanner.adapters.map(\.trouble) == [nil])
+    }
+
+    @Test func `A discovery of another program pauses the scan for a moment, which is nothing to tell`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.report(0)
+        fixture.kernel.stopsScan(0)
+        #expect(scanner.adapters.map(\.isListening) == [false])
+        #expect(scanner.adapters.map(\.isPausing) == [true])
+        fixture.report(0)
+        fixture.kernel.scans(0)
+        #expect(fixture.drainEvents(pauses: true) == ["0 heard", "0 pauses", "0 heard", "0 goes on"])
+        #expect(scanner.adapters.map(\.restarts) == [0])
+        #expect(fixture.notices.isEmpty)
+    }
+
+    @Test func `A beacon stays inside however long the controller refuses, and leaves when it is gone afterwards`()
+        throws
+    {
+        let fixture = ScannerFixture()
+        fixture.kernel.controller = { _ in ScriptedHCISocket.complete(0x1009, [1, 2, 3, 4, 5, 6]) }
+        let scanner = try fixture.started()
+        for _ in 1...60 {
+            fixture.report(0)
+            fixture.wait(.seconds(1))
+        }
+        fixture.kernel.stopsScan(0)
+        fixture.kernel.scans(0, status: 0x0c)
+        for _ in 1...3600 { fixture.wait(.seconds(1)) }
+        #expect(fixture.decisions.count == 1, "it entered")
+        fixture.kernel.switches(0, isPowered: true)
+        fixture.kernel.scans(0)
+        for _ in 1...120 { fixture.wait(.seconds(1)) }
+        #expect(fixture.decisions.count == 2)
+        scanner.stop()
+    }
+
+    @Test func `The third refusal resets the controller, unless a connection uses it`() throws {
+        for isConnected in [false, true] {
+            let fixture = ScannerFixture()
+            if isConnected { fixture.kernel.connected = [0] }
+            let scanner = try fixture.started()
+            fixture.kernel.stopsScan(0)
+            for _ in 1...3 {
+                fixture.kernel.scans(0, status: 0x0c)
+                fixture.wait(.seconds(2))
+                fixture.kernel.answers(.addPatternsMonitor, 0, [2, 0])
+            }
+            fixture.wait(.seconds(3))
+            #expect(fixture.kernel.sent().contains("setPowered 0=0") == !isConnected)
+            #expect(scanner.adapters.map(\.resets) == [isConnected ? 0 : 1])
+            #expect(scanner.adapters.allSatisfy { $0.trouble?.contains("connection uses it") == isConnected })
+        }
+    }
+
+    @Test func `Without the right to see commands the monitor is the claim, and that it is not checked is told once`()
+        throws
+    {
+        let fixture = ScannerFixture()
+        fixture.kernel.capabilities = [.netAdmin]
+        let scanner = try fixture.make()
+        try scanner.start()
+        for _ in 1...3 {
+            fixture.kernel.informs(0, isPowered: true)
+            fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+            #expect(fixture.drainEvents() == ["0 listens"])
+            fixture.kernel.switches(0, isPowered: false)
+            _ = fixture.drainEvents()
+        }
+        #expect(fixture.notices.filter { $0.contains("not checked: CAP_NET_RAW is missing") }.count == 1)
+    }
+
+    @Test func `During another program's discovery the reports are read from the raw socket, each once`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        #expect(fixture.kernel.observers[0]?.filter?.hasReports == false)
+        fixture.kernel.says(0x0013, 0, [6, 1])
+        #expect(fixture.kernel.observers[0]?.filter?.hasReports == true)
+        // What the filter of the discovery lets through comes twice.
+        fixture.kernel.observes(0)
+        fixture.report(0)
+        #expect(fixture.drainEvents() == ["0 heard"])
+        fixture.kernel.observers[0]?.queue.append(ScriptedKernel.advertisingReport)
+        fixture.kernel.says(0x0013, 0, [6, 0])
+        #expect(fixture.drainEvents() == ["0 heard"], "it waited in the raw socket")
+        #expect(fixture.kernel.observers[0]?.filter?.hasReports == false)
+        fixture.report(0)
+        fixture.kernel.observes(0)
+        #expect(fixture.drainEvents() == ["0 heard"])
+        #expect(scanner.adapters.map(\.reports) == [3])
+    }
+
+    @Test func `A report of a discovery that began before this program proves the scan`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        // The kernel sends no scan command: a discovery runs.
+        fixture.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        fixture.wait(.seconds(1))
+        #expect(fixture.drainEvents().isEmpty)
+        fixture.kernel.observes(0)
+        #expect(fixture.drainEvents() == ["0 listens", "0 heard"])
+    }
+
+    @Test func `Packets that were lost may have been commands, so the scan is not confirmed any longer`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.kernel.observers[0]?.drops = 1
+        fixture.wait(.seconds(1))
+        #expect(scanner.adapters.map(\.isListening) == [false])
+        fixture.wait(.seconds(1))
+        #expect(fixture.kernel.sent().contains("addPatternsMonitor 0"))
     }
 
     @Test

@@ -13,6 +13,10 @@ final class ScriptedKernel: KernelBluetooth {
     var adapters: Set<UInt16> = [0]
     var blocked: Set<UInt16> = []
     var capabilities: Set<Capability> = [.netAdmin, .netRaw]
+    /// The adapters that a connection uses.
+    var connected: Set<UInt16> = []
+    /// The newest socket of each adapter that reads the commands of all programs.
+    private(set) var observers: [UInt16: ScriptedHCISocket] = [:]
     /// How each adapter's controller answers a command; nil: not at all.
     var controller: (ScriptedHCISocket.Command) -> [UInt8]? = { _ in nil }
     private var nextDescriptor: CInt = 10
@@ -35,6 +39,48 @@ final class ScriptedKernel: KernelBluetooth {
 
     func hasDevice(_ index: UInt16) -> Bool { devices.contains(index) }
     func absence(_ selection: AdapterSelection) -> ScanProblem? { absence }
+    func hasConnection(_ index: UInt16) -> Bool { connected.contains(index) }
+    fileprivate func observes(_ socket: ScriptedHCISocket) {
+        observers[socket.index] = socket
+        if hci[socket.index] === socket { hci[socket.index] = nil }
+    }
+
+    /// The kernel, or a program, sends a command to the controller of an adapter, which answers it; nil: it does not.
+    func sends(_ opcode: UInt16, _ parameters: [UInt8], to index: UInt16, status: UInt8? = 0) {
+        guard let observer = observers[index] else { return }
+        observer.queue.append([1] + Self.octets(opcode) + [UInt8(parameters.count)] + parameters)
+        if let status { observer.queue.append(ScriptedHCISocket.complete(opcode, status: status)) }
+        observer.deliver()
+    }
+
+    /// LE Advertising Report: one report of four octets of data.
+    static let advertisingReport: [UInt8] = [
+        0x04, 0x3e, 16, 0x02, 1, 0, 0, 1, 2, 3, 4, 5, 6, 3, 2, 1, 6, 0xff, 0xc0,
+    ]
+
+    /// The controller reports an advertiser.
+    func observes(_ index: UInt16) {
+        observers[index]?.queue.append(Self.advertisingReport)
+        observers[index]?.deliver()
+    }
+
+    /// What the kernel does to scan for a monitor: it sets the parameters, and switches on.
+    ///
+    /// - Parameter window: Of every 60 ms, in units of 0.625 ms.
+    func scans(_ index: UInt16, window: UInt8 = 96, status: UInt8? = 0) {
+        sends(0x200b, [0, 96, 0, window, 0, 0, 0], to: index)
+        sends(0x200c, [1, 0], to: index, status: status)
+    }
+
+    /// It switches the scan off.
+    func stopsScan(_ index: UInt16, status: UInt8? = 0) { sends(0x200c, [0, 0], to: index, status: status) }
+
+    /// The kernel sets the monitor, and begins to scan.
+    func grants(_ index: UInt16, handle: UInt8 = 1, window: UInt8 = 96) {
+        answers(.addPatternsMonitor, index, [handle, 0])
+        scans(index, window: window)
+    }
+
     func holds(_ capability: Capability) -> Bool { capabilities.contains(capability) }
 
     /// A message of the management socket: header, then `parameters`.
@@ -138,6 +184,13 @@ final class ScriptedHCISocket: ScriptedPackets, HCIPacketSocket {
     }
 
     func listen(to events: [Int32]) throws(SystemError) {}
+    /// What is let through.
+    private(set) var filter: HCIFilter?
+
+    func listen(_ filter: HCIFilter) throws(SystemError) {
+        if self.filter == nil, !filter.opcodes.contains(ScanFamily.readLocalSupportedCommands) { kernel.observes(self) }
+        self.filter = filter
+    }
 
     func command(group: Int32, command: Int32, parameters: [UInt8]) throws(SystemError) {
         let command = Command(index: index, group: group, command: command, parameters: parameters)

@@ -32,6 +32,12 @@ extension Service: RadioOutput {
         app.changed()
     }
 
+    package func pausing(_ isPausing: Bool, of receiver: Receiver, at instant: MonotonicInstant) {
+        log.debug("\(isPausing ? "pauses" : "goes on"): hci\(receiver.index)")
+        feed(.listening(receiver, !isPausing), at: instant)
+        app.handle(.listening(receiver, !isPausing), at: instant)
+    }
+
     package func notice(_ notice: Notice) {
         guard notice.priority <= .warning else { return log.write(notice.priority, notice.text) }
         // A broken adapter fails again every few seconds. A number in a line, such as that of lost packets, makes no other kind.

@@ -180,6 +180,8 @@ struct StatusMonitor {
         // A recording is named by its path.
         let name = status.name.split(separator: "/").last.map(String.init) ?? status.name
         var adapter = StatusSnapshot.Adapter(name: name, isListening: status.isListening)
+        adapter.isPausing = status.isPausing
+        adapter.trouble = status.trouble
         adapter.reports = status.reports
         adapter.reportsPerSecond = rates.perSecond(status, since: startedAt, at: now)
         adapter.malformed = status.malformed.total

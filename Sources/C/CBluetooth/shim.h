@@ -2,6 +2,7 @@
 #include <bluetooth/bluetooth.h>
 #include <bluetooth/hci.h>
 #include <bluetooth/hci_lib.h>
+#include <linux/filter.h>
 
 /* recvmmsg(2), which the C library declares only under _GNU_SOURCE, which Swift's import of it does not set. */
 #include <sys/socket.h>

@@ -354,13 +354,13 @@ extension StatusSnapshot {
     /// The state whose changes are published at once.
     fileprivate var health: [String] {
         findings.filter { $0.level != .ok }.map(\.subject)
-            + [scanner.adapters.contains { $0.isListening } ? "listens" : ""]
+            + [scanner.adapters.contains { $0.isListening || $0.isPausing } ? "listens" : ""]
     }
 
     fileprivate var gatewayState: JSONValue {
         let rate = scanner.adapters.reduce(0) { $0 + $1.reportsPerSecond }
         return [
-            "listening": .bool(scanner.adapters.contains { $0.isListening }),
+            "listening": .bool(scanner.adapters.contains { $0.isListening || $0.isPausing }),
             "reportsPerSecond": .number((rate * 10).rounded() / 10),
             "beacons": .integer(Int64(beacons.count)), "queue": .integer(Int64(queue.pending)),
             "started": timestamp(startedAt),

@@ -4,7 +4,15 @@ import Scanning
 
 /// One adapter's counters, whether it listens, and the health of its controller. Both kernel scanners have one for each
 /// adapter and carry out its advice.
+///
+/// An adapter listens while a scan is set up, the controller confirms it (`ScanEvidence`), and there is no doubt of the
+/// controller's health (`ScanHealth`).
 final class AdapterWatch {
+    /// What the output knows.
+    private enum Told {
+        case nothing, listening, pausing, silent
+    }
+
     let index: UInt16
     private(set) var health = ScanHealth()
     private let host: any EventHost
@@ -12,12 +20,23 @@ final class AdapterWatch {
     private weak var output: (any ScannerOutput)?
     private var probe: ControllerProbe?
     private var hasStarted = false
-    /// Whether the output knows if this adapter listens.
-    private var hasReported = false
+    private var told = Told.nothing
     /// The duty that was last reported to the output.
     private var reportedDuty: Double?
-    /// Whether scanning is set up, independent of the controller's health.
+    /// The duty that was asked for; nil: unknown.
+    private(set) var requestedDuty: Double?
+    /// Whether scanning is set up, independent of the controller.
     private(set) var isScanning = false
+    /// What the controller says of its scan; nil: it is not known, because the commands of all programs cannot be read.
+    private var evidence: ScanEvidence?
+    private var keeper = ScanKeeper()
+    private var deadline: (any EventRegistration)?
+    /// Whether reports are taken: presence is told of each, so it must know that their absence means something.
+    private var takesReports = false
+    /// The same for those that the observer reads. No report is taken from both.
+    private var takesObserved = false
+    /// Whether the observer reads the reports.
+    var isObserverReading = false { didSet { choose() } }
     var status: AdapterStatus
     /// Switches the scan off and on.
     var onRestart: (() -> Void)?
@@ -33,17 +52,44 @@ final class AdapterWatch {
         status = AdapterStatus(receiver: receiver, name: "hci\(index)")
     }
 
-    deinit { probe?.cancel() }
+    deinit {
+        probe?.cancel()
+        deadline?.cancel()
+    }
 
-    /// What comes while no scan is set up belongs to another program's scan, which may end unnoticed at any time. It proves no
-    /// presence, because its absence would prove nothing.
+    /// What comes while no scan is set up, or while the scan is not confirmed for longer than a moment, belongs to another
+    /// program's scan, which may end at any time. It proves no presence, because its absence would prove nothing.
     func heard(_ report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant) {
-        guard isScanning else { return }
+        guard takesReports || isProof(at: now) else { return }
+        take(report, data: data, at: now)
+    }
+
+    /// The same from the observer, which reads the reports of the raw socket in place of the kernel's for a while.
+    func observed(_ report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant) {
+        guard takesObserved || isProof(at: now) else { return }
+        take(report, data: data, at: now)
+    }
+
+    @inline(__always)
+    private func take(_ report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant) {
         status.reports += 1
         status.lastHeard = now
         health.heard(report, at: now)
         output?.heard(report, data: data, by: status.receiver, at: now)
     }
+
+    /// Whether a report is the evidence of the scan, because there is none that is better.
+    private func isProof(at now: MonotonicInstant) -> Bool {
+        guard isScanning, evidence?.needsReports == true else { return false }
+        evidence?.heard(at: now)
+        examine(at: now)
+        return takesReports || takesObserved
+    }
+
+    /// Whether reports should be read from the raw socket, because they are the only evidence.
+    var needsReports: Bool { isScanning && evidence?.claim == .unknown }
+
+    // MARK: The scan
 
     func scanStarted(duty: ScanDuty?, because reason: String, at now: MonotonicInstant) {
         if hasStarted { status.restarts += 1 }
@@ -56,11 +102,12 @@ final class AdapterWatch {
     }
 
     private func begin(duty: ScanDuty?, because reason: String, at now: MonotonicInstant) {
-        status.duty = duty?.share
+        requestedDuty = duty?.share
         hasStarted = true
         isScanning = true
         health.scanStarted(at: now)
-        if !health.isDoubtful { reportListening(true, because: reason, at: now) }
+        if let evidence { carryOut(keeper.begin(evidence, at: now), at: now) }
+        update(because: reason, at: now)
     }
 
     func scanStopped(because reason: String, at now: MonotonicInstant) {
@@ -68,29 +115,84 @@ final class AdapterWatch {
         probe?.cancel()
         probe = nil
         health.scanStopped()
-        reportListening(false, because: reason, at: now)
+        keeper.end(at: now)
+        update(because: reason, at: now)
+        tell(.silent, because: reason, at: now)
     }
+
+    // MARK: The evidence
+
+    /// From now on the commands of all programs are reported. What happened before is not known.
+    func evidenceBegins(at now: MonotonicInstant) {
+        if evidence == nil { evidence = ScanEvidence() } else { evidence?.forget() }
+        examine(at: now)
+    }
+
+    /// The adapter is off, asleep or gone. Commands of that time may not be seen.
+    func adapterLost(because reason: String, at now: MonotonicInstant) {
+        evidence?.forget()
+        scanStopped(because: reason, at: now)
+    }
+
+    /// They cannot be reported: the adapter listens if a scan is set up.
+    func evidenceIsMissing(at now: MonotonicInstant) {
+        guard evidence != nil else { return }
+        evidence = nil
+        if isScanning { update(because: "the scan is not checked any longer", at: now) }
+    }
+
+    func saw(_ command: ScanCommand, at now: MonotonicInstant) {
+        evidence?.sent(command, at: now)
+        examine(at: now)
+    }
+
+    func answered(_ opcode: UInt16, status: UInt8, at now: MonotonicInstant) {
+        evidence?.answered(opcode, status: status, at: now)
+        examine(at: now)
+    }
+
+    private func examine(at now: MonotonicInstant) {
+        guard let evidence else { return }
+        let effects = keeper.learned(evidence, at: now) { [kernel, index] in kernel.hasConnection(index) }
+        carryOut(effects, at: now)
+        update(because: "the controller scans", at: now)
+    }
+
+    private func elapsed() {
+        let now = host.now
+        if evidence?.needsReports == true, let last = status.lastHeard { evidence?.heard(at: last) }
+        evidence?.elapsed(at: now)
+        if let evidence { carryOut(keeper.learned(evidence, at: now), at: now) }
+        carryOut(keeper.elapsed(at: now) { [kernel, index] in kernel.hasConnection(index) }, at: now)
+        update(because: "the controller scans", at: now)
+    }
+
+    private func carryOut(_ effects: [ScanKeeper.Effect], at now: MonotonicInstant) {
+        for effect in effects {
+            switch effect {
+            case .startScan: onRestart?()
+            case .reset(let reason): follow(.reset(because: reason), at: now)
+            case .sparesConnection:
+                notice(.warning, "\(keeper.objection ?? ""); it is not reset while a connection uses it")
+            }
+        }
+    }
+
+    private func scheduleDeadline() {
+        deadline?.cancel()
+        deadline = nil
+        let due = [evidence?.nextDeadline, evidence == nil ? nil : keeper.nextDeadline].compactMap(\.self).min()
+        guard let due else { return }
+        deadline = host.at(due) { [weak self] in self?.elapsed() }
+    }
+
+    // MARK: Health
 
     /// See `ScanHealth.nextTick`.
     func tick(at now: MonotonicInstant) {
         if let advice = health.tick(at: now) { follow(advice, at: now) }
         guard isScanning else { return }
-        let reason = health.isDoubtful ? "the controller may have failed" : "the controller is well"
-        reportListening(!health.isDoubtful, because: reason, at: now)
-    }
-
-    func notice(_ priority: LogPriority, _ text: String) {
-        output?.notice(Notice(priority, "\(status.name): \(text)"))
-    }
-
-    private func reportListening(_ listening: Bool, because reason: String, at now: MonotonicInstant) {
-        let isNewDuty = listening && status.duty != reportedDuty
-        // That it does not listen is reported at first, too: presence may remember the adapter from an earlier run.
-        guard status.isListening != listening || isNewDuty || !hasReported else { return }
-        hasReported = true
-        status.isListening = listening
-        if listening { reportedDuty = status.duty }
-        output?.listening(listening, of: status.receiver, at: now, because: "\(status.name): \(reason)")
+        update(because: health.isDoubtful ? "the controller may have failed" : "the controller is well", at: now)
     }
 
     private func follow(_ advice: ScanHealth.Advice, at now: MonotonicInstant) {
@@ -103,7 +205,7 @@ final class AdapterWatch {
         case .reset(let reason):
             notice(.warning, "reset: \(reason)")
             status.resets += 1
-            reportListening(false, because: reason, at: now)
+            tell(.silent, because: reason, at: now)
             onReset?()
         }
     }
@@ -113,5 +215,58 @@ final class AdapterWatch {
         probe = nil
         let advice = answered ? health.probeAnswered(at: now) : health.probeFailed(at: now)
         if let advice { follow(advice, at: now) }
+    }
+
+    func notice(_ priority: LogPriority, _ text: String) {
+        output?.notice(Notice(priority, "\(status.name): \(text)"))
+    }
+
+    // MARK: What the output is told
+
+    /// - Parameter reason: Why it listens, if it does.
+    private func update(because reason: String, at now: MonotonicInstant) {
+        let state = evidence == nil ? ScanKeeper.State.confirmed : keeper.state
+        health.setPaused(evidence != nil && isScanning && state != .confirmed, at: now)
+        status.duty = evidence?.claim.duty ?? requestedDuty
+        choose()
+        scheduleDeadline()
+        guard isScanning else { return }
+        if health.isDoubtful {
+            tell(.silent, because: "the controller may have failed", at: now)
+        } else {
+            switch state {
+            case .confirmed: tell(.listening, because: reason, at: now)
+            case .pausing: if told == .listening { tell(.pausing, because: "", at: now) }
+            case .silent: tell(.silent, because: keeper.objection ?? reason, at: now)
+            }
+        }
+        // It stays while the controller is reset because of it.
+        if told == .listening { status.trouble = nil } else if state == .silent { status.trouble = trouble }
+    }
+
+    private func choose() {
+        let takes = isScanning && (evidence == nil || keeper.state != .silent && evidence?.claim != .unknown)
+        takesReports = takes && !isObserverReading
+        takesObserved = takes && isObserverReading
+    }
+
+    private var trouble: String? {
+        keeper.objection.map { $0 + (keeper.sparesConnection ? "; it is not reset while a connection uses it" : "") }
+    }
+
+    private func tell(_ news: Told, because reason: String, at now: MonotonicInstant) {
+        let isNewDuty = news == .listening && status.duty != reportedDuty
+        guard news != told || isNewDuty else { return }
+        let before = told
+        told = news
+        status.isListening = news == .listening
+        status.isPausing = news == .pausing
+        if news == .pausing || news == .listening && before == .pausing && !isNewDuty {
+            output?.pausing(news == .pausing, of: status.receiver, at: now)
+            return
+        }
+        if news == .listening { reportedDuty = status.duty }
+        output?.listening(
+            news == .listening, of: status.receiver, at: now, because: "\(status.name): \(reason)")
     }
 }

@@ -22,27 +22,43 @@ package enum ConnectionList {
     ///
     /// - Returns: nil if there is no such connection, or the kernel does not say.
     package static func isIncoming(adapter: UInt16, device: DeviceAddress) -> Bool? {
-        let type = CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(AF_BLUETOOTH, type, CInt(BTPROTO_HCI))
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        // The adapter and the room for connections, then these: handle, address, type, direction, state, mode.
-        let (header, entry) = (4, MemoryLayout<hci_conn_info>.stride)
-        var bytes: [UInt8] = []
-        bytes.append(littleEndian: adapter)
-        bytes.append(littleEndian: UInt16(most))
-        bytes += [UInt8](repeating: 0, count: most * entry)
-        let result = bytes.withUnsafeMutableBytes { buffer -> CInt in
-            guard let start = buffer.baseAddress else { return -1 }
-            return ioctl(descriptor, request, start)
-        }
-        guard result == 0, let count = bytes.span.littleEndian16(at: 2) else { return nil }
-        for start in (0..<min(Int(count), most)).map({ header + $0 * entry }) {
+        guard let bytes = read(adapter) else { return nil }
+        for start in entries(bytes) {
             guard DeviceAddress(littleEndian: bytes.span, at: start + 2, isRandom: device.isRandom) == device else {
                 continue
             }
             return bytes[start + 9] == 0
         }
         return nil
+    }
+
+    /// Whether the adapter has a connection that is established. One that is only being attempted does not count.
+    static func hasConnection(adapter: UInt16) -> Bool {
+        guard let bytes = read(adapter) else { return false }
+        // BT_CONNECTED and BT_CONFIG of the kernel.
+        return entries(bytes).contains { [1, 7].contains(bytes.span.littleEndian16(at: $0 + 10)) }
+    }
+
+    /// Where the connections stand in the kernel's answer: handle, address, type, direction, state, mode.
+    private static func entries(_ bytes: [UInt8]) -> [Int] {
+        let count = Int(bytes.span.littleEndian16(at: 2) ?? 0)
+        return (0..<min(count, most)).map { 4 + $0 * MemoryLayout<hci_conn_info>.stride }
+    }
+
+    /// - Returns: the adapter and the number of connections, then these; nil if the kernel does not say.
+    private static func read(_ adapter: UInt16) -> [UInt8]? {
+        let type = CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_BLUETOOTH, type, CInt(BTPROTO_HCI))
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        bytes.append(littleEndian: adapter)
+        bytes.append(littleEndian: UInt16(most))
+        bytes += [UInt8](repeating: 0, count: most * MemoryLayout<hci_conn_info>.stride)
+        let result = bytes.withUnsafeMutableBytes { buffer -> CInt in
+            guard let start = buffer.baseAddress else { return -1 }
+            return ioctl(descriptor, request, start)
+        }
+        return result == 0 ? bytes : nil
     }
 }

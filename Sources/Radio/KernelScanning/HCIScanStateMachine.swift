@@ -17,7 +17,17 @@ struct HCIScanStateMachine {
         case scanning(ScanFamily)
         case disabling(ScanFamily)
         /// Another program scans on this adapter.
-        case refused(ScanFamily)
+        case yielding(ScanFamily)
+        /// The controller refused a command although no other program scans. The owner says when to try again.
+        case failed(ScanFamily)
+    }
+
+    /// What is known of the scans of other programs.
+    private enum ForeignScan: Hashable {
+        /// One may have been left on before this program looked.
+        case unknown
+        case on(ScanFamily)
+        case off
     }
 
     enum Action: Hashable {
@@ -33,6 +43,8 @@ struct HCIScanStateMachine {
         case cancelTimer
         case scans
         case pauses(because: String)
+        /// The scan is wanted, and the controller refuses it.
+        case fails
         /// The controller left two commands in a row unanswered.
         case hangs
         case says(LogPriority, String)
@@ -42,12 +54,10 @@ struct HCIScanStateMachine {
     /// first.
     private static let deadline = Duration.milliseconds(2500)
     private static let pause = Duration.seconds(1)
-    private static let refusedRetry = Duration.seconds(5)
+    private static let yieldedRetry = Duration.seconds(5)
     /// bluetoothd's discovery is started again every 10.24 s. So a scan without another program's command for longer than this
     /// is left over from a killed program, unless the kernel scans for a monitor.
     private static let leftoverAge = Duration.seconds(15)
-    private static let disallowed: UInt8 = 0x0c
-
     private(set) var state = State.idle
     /// Whether the kernel is known to scan for no monitor.
     var hasNoMonitors = false
@@ -60,6 +70,9 @@ struct HCIScanStateMachine {
     private var resets = Backoff(from: .seconds(10), to: .seconds(300))
     /// When another program's scan was detected, or its last command; nil if there is no such scan.
     private var foreignActivity: MonotonicInstant?
+    private var foreignScan = ForeignScan.unknown
+    /// When a scan was last taken over.
+    private var takeover: MonotonicInstant?
 
     init(duty: ScanDuty, listensOnly: Bool) {
         self.duty = duty
@@ -70,6 +83,7 @@ struct HCIScanStateMachine {
     /// - Parameter isOpen: false if there is no such adapter.
     mutating func started(isOpen: Bool) -> [Action] {
         guard isOpen else { return begin(after: Self.pause) }
+        foreignScan = .unknown
         guard !listensOnly else {
             state = .listening
             return [.scans]
@@ -85,10 +99,13 @@ struct HCIScanStateMachine {
         }
     }
 
-    /// Switches the scan off and on.
+    /// Switches the scan off and on, or tries again after a refusal.
     mutating func restart() -> [Action] {
-        guard case .scanning(let family) = state else { return [] }
-        return enter(.disabling(family), Self.enable(family, false))
+        switch state {
+        case .scanning(let family): return enter(.disabling(family), Self.enable(family, false))
+        case .failed(let family): return setParameters(family)
+        default: return []
+        }
     }
 
     /// A controller accepts parameters only while it does not scan. If the parameters are not sent yet, they include the new
@@ -108,9 +125,27 @@ struct HCIScanStateMachine {
     mutating func elapsed(at now: MonotonicInstant) -> [Action] {
         switch state {
         case .waiting: return [.start]
-        case .refused(let family): return setParameters(family)
+        case .yielding(let family): return setParameters(family)
         case .askingCommands, .settingParameters, .enabling, .disabling: return timedOut(at: now)
-        case .idle, .listening, .scanning: return []
+        case .idle, .listening, .scanning, .failed: return []
+        }
+    }
+
+    /// Another program's command was accepted.
+    mutating func foreignCommand(_ command: ScanCommand, at now: MonotonicInstant) -> [Action] {
+        switch command.step {
+        case .parameters: break
+        case .start: foreignScan = command.family.map(ForeignScan.on) ?? .unknown
+        case .stop, .reset: foreignScan = .off
+        }
+        switch state {
+        case .scanning(let family) where command.family == nil || command.family == family:
+            // The gateway's own scan has ended.
+            return [.pauses(because: "another program changed the scan")] + begin(after: Self.pause)
+        case .yielding:
+            foreignActivity = now
+            return []
+        default: return []
         }
     }
 
@@ -123,7 +158,7 @@ struct HCIScanStateMachine {
         return [pauses, .hangs]
     }
 
-    /// The controller answered a command, of this or another program.
+    /// The controller answered a command of this program.
     ///
     /// - Parameter result: The return parameters after the status.
     mutating func answered(_ opcode: UInt16, status: UInt8, result: Span<UInt8>, at now: MonotonicInstant) -> [Action] {
@@ -136,34 +171,34 @@ struct HCIScanStateMachine {
         switch state {
         case .settingParameters(let family) where command == family.parametersCommand:
             unanswered = 0
-            guard status == 0 else { return failed(family, status, at: now) }
+            // Parameters are refused while another program scans, or scanned with the other set of commands.
+            guard status == HCIStatus.success else {
+                return status == HCIStatus.commandDisallowed && foreignScan != .off
+                    ? yield(family, at: now) : fail(family)
+            }
+            foreignScan = .off
             return enter(.enabling(family), Self.enable(family, true))
         case .enabling(let family) where command == family.enableCommand:
-            guard status == 0 else { return failed(family, status, at: now) }
+            guard status == HCIStatus.success else { return fail(family) }
             state = .scanning(family)
             foreignActivity = nil
             resets.reset()
             return [.cancelTimer, .scans] + (requestedDuty == duty ? [] : restart())
-        case .disabling(let family) where command == family.enableCommand: return setParameters(family)
-        case .scanning(let family) where family.contains(command):
-            // Another program sent a scan command: the gateway's scan has ended.
-            return [.pauses(because: "another program changed the scan")] + begin(after: Self.pause)
-        case .refused(let family) where family.contains(command):
-            foreignActivity = now
-            return []
+        case .disabling(let family) where family.contains(command):
+            // What was to be taken over is off, or another set of commands began it.
+            foreignScan = .off
+            return setParameters(family)
         default: return []
         }
     }
 
-    private mutating func failed(_ family: ScanFamily, _ status: UInt8, at now: MonotonicInstant) -> [Action] {
-        if status == Self.disallowed { return refuse(family, at: now) }
-        return [
-            .pauses(because: "the controller refuses to scan"),
-            .says(.warning, "the controller refuses to scan, HCI error \(status); trying again"),
-        ] + begin(after: Self.refusedRetry)
+    private mutating func fail(_ family: ScanFamily) -> [Action] {
+        state = .failed(family)
+        foreignActivity = nil
+        return [.cancelTimer, .fails]
     }
 
-    private mutating func refuse(_ family: ScanFamily, at now: MonotonicInstant) -> [Action] {
+    private mutating func yield(_ family: ScanFamily, at now: MonotonicInstant) -> [Action] {
         var actions: [Action] = []
         if foreignActivity == nil {
             let text = """
@@ -174,12 +209,14 @@ struct HCIScanStateMachine {
         }
         let activity = foreignActivity ?? now
         foreignActivity = activity
-        if hasNoMonitors, activity.duration(to: now) > Self.leftoverAge {
+        let last = max(activity, takeover ?? activity)
+        if hasNoMonitors, last.duration(to: now) > Self.leftoverAge {
+            takeover = now
             return actions + [.says(.info, "taking over a scan that another program left on")]
                 + enter(.disabling(family), Self.enable(family, false))
         }
-        state = .refused(family)
-        return actions + [.schedule(Self.refusedRetry)]
+        state = .yielding(family)
+        return actions + [.schedule(Self.yieldedRetry)]
     }
 
     private mutating func setParameters(_ family: ScanFamily) -> [Action] {

@@ -123,7 +123,7 @@ extension HCIScanner: AdapterMonitorDelegate {
     func adapterLost(_ index: UInt16, isGone: Bool, because reason: String, at now: MonotonicInstant) {
         guard let adapter = byIndex[index] else { return }
         adapter.session.stop()
-        adapter.watch.scanStopped(because: reason, at: now)
+        adapter.watch.adapterLost(because: reason, at: now)
     }
 
     func received(_ event: ManagementEvent, index: UInt16, at now: MonotonicInstant) {
@@ -144,7 +144,7 @@ extension HCIScanner: HCISessionDelegate {
         let reason = mode == .scan ? "own scan on" : "listening to others' scans"
         let duty = mode == .scan ? session.requestedDuty : nil
         guard let watch = byIndex[session.index]?.watch else { return }
-        if watch.isScanning, duty?.share != watch.status.duty {
+        if watch.isScanning, duty?.share != watch.requestedDuty {
             watch.dutyChanged(to: duty, at: now)
         } else {
             watch.scanStarted(duty: duty, because: reason, at: now)
@@ -154,6 +154,24 @@ extension HCIScanner: HCISessionDelegate {
     func sessionPauses(_ session: HCISession, because reason: String, at now: MonotonicInstant) {
         byIndex[session.index]?.watch.scanStopped(because: reason, at: now)
         monitor.send(.readMonitorFeatures(session.index))
+    }
+
+    func sessionFails(_ session: HCISession, at now: MonotonicInstant) {
+        guard let watch = byIndex[session.index]?.watch, !watch.isScanning else { return }
+        watch.scanStarted(duty: session.requestedDuty, because: "own scan on", at: now)
+    }
+
+    func sessionOpened(_ session: HCISession, at now: MonotonicInstant) {
+        // In the other mode, what other programs do is heard as it is.
+        if mode == .scan { byIndex[session.index]?.watch.evidenceBegins(at: now) }
+    }
+
+    func session(_ session: HCISession, saw command: ScanCommand, at now: MonotonicInstant) {
+        byIndex[session.index]?.watch.saw(command, at: now)
+    }
+
+    func session(_ session: HCISession, answered opcode: UInt16, status: UInt8, at now: MonotonicInstant) {
+        byIndex[session.index]?.watch.answered(opcode, status: status, at: now)
     }
 
     func sessionHangs(_ session: HCISession) {

@@ -8,6 +8,14 @@ import System
 protocol HCISessionDelegate: AnyObject {
     func sessionScans(_ session: HCISession, at now: MonotonicInstant)
     func sessionPauses(_ session: HCISession, because reason: String, at now: MonotonicInstant)
+    /// The controller refuses the scan. `restart` tries again.
+    func sessionFails(_ session: HCISession, at now: MonotonicInstant)
+    /// A new socket was opened: what was seen before holds no longer.
+    func sessionOpened(_ session: HCISession, at now: MonotonicInstant)
+    /// A scan command was sent, by this or another program.
+    func session(_ session: HCISession, saw command: ScanCommand, at now: MonotonicInstant)
+    /// The controller answered a command.
+    func session(_ session: HCISession, answered opcode: UInt16, status: UInt8, at now: MonotonicInstant)
     /// The controller left two commands in a row unanswered.
     func sessionHangs(_ session: HCISession)
     func session(_ session: HCISession, heard report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant)
@@ -17,24 +25,26 @@ protocol HCISessionDelegate: AnyObject {
 /// The gateway's own passive scan on one adapter, by HCI commands on a raw socket.
 ///
 /// Each command is sent when the previous one was answered: read the supported commands, set the parameters, switch on.
-/// Commands of other programs are detected by their answers, which every raw socket receives. `HCIScanStateMachine` decides.
+/// Commands of other programs are read from the socket, too. `HCIScanStateMachine` decides.
 final class HCISession {
     let index: UInt16
     private let host: any EventHost
-    private let kernel: any KernelBluetooth
+    private let reader: HCIReader
     private var machine: HCIScanStateMachine
     private var parser = AdvertisingReportParser()
-    private var socket: (any HCIPacketSocket)?
-    private var readable: (any EventRegistration)?
     private var timer: (any EventRegistration)?
-    private var lastDrops: UInt32 = 0
+    /// The commands of other programs that are not answered yet, oldest first.
+    private var foreign: [ScanCommand] = []
+    /// The opcodes of this program's commands that are not answered yet, oldest first.
+    private var own: [UInt16] = []
     weak var delegate: (any HCISessionDelegate)?
 
     init(_ index: UInt16, duty: ScanDuty, listensOnly: Bool, host: any EventHost, kernel: any KernelBluetooth) {
         self.index = index
         self.host = host
-        self.kernel = kernel
+        reader = HCIReader(index, host: host, kernel: kernel)
         machine = HCIScanStateMachine(duty: duty, listensOnly: listensOnly)
+        reader.delegate = self
     }
 
     deinit { close() }
@@ -51,38 +61,29 @@ final class HCISession {
     var requestedDuty: ScanDuty { machine.requestedDuty }
 
     /// Packets that the kernel dropped since the last call.
-    func lostPackets() -> UInt32 {
-        let total = socket?.drops ?? lastDrops
-        defer { lastDrops = total }
-        return total &- lastDrops
-    }
+    func lostPackets() -> UInt32 { reader.lostPackets() }
 
     func start() {
         close()
-        if let socket = kernel.openHCI(index),
-            (try? socket.listen(to: [EVT_LE_META_EVENT, EVT_CMD_COMPLETE, EVT_CMD_STATUS])) != nil
-        {
-            self.socket = socket
-            lastDrops = 0
-            readable = host.whenReadable(socket.descriptor) { [weak self] in self?.read() }
-        }
-        carryOut(machine.started(isOpen: socket != nil))
+        // The answer to Read Local Supported Commands chooses the set of scan commands.
+        let opcodes = ScanCommand.opcodes + [ScanFamily.readLocalSupportedCommands]
+        if reader.open(HCIFilter(opcodes: opcodes, hasReports: true)) { delegate?.sessionOpened(self, at: host.now) }
+        carryOut(machine.started(isOpen: reader.isOpen))
     }
 
     /// Switches the scan off and closes the socket. The kernel still sends the queued commands.
     func stop() { carryOut(machine.stop()) }
 
-    /// Switches the scan off and on.
+    /// Switches the scan off and on, or tries again after a refusal.
     func restart() { carryOut(machine.restart()) }
 
     func setDuty(_ duty: ScanDuty) { carryOut(machine.setDuty(duty)) }
 
     private func close() {
-        readable?.cancel()
         timer?.cancel()
-        readable = nil
         timer = nil
-        socket = nil
+        (foreign, own) = ([], [])
+        reader.close()
     }
 
     private func carryOut(_ actions: [HCIScanStateMachine.Action]) {
@@ -101,6 +102,7 @@ final class HCISession {
             case .cancelTimer: timer?.cancel()
             case .scans: delegate?.sessionScans(self, at: host.now)
             case .pauses(let reason): delegate?.sessionPauses(self, because: reason, at: host.now)
+            case .fails: delegate?.sessionFails(self, at: host.now)
             case .hangs: delegate?.sessionHangs(self)
             case .says(let priority, let text): delegate?.session(self, says: priority, text)
             }
@@ -108,40 +110,48 @@ final class HCISession {
     }
 
     private func send(_ group: Int32, _ command: Int32, _ parameters: [UInt8]) {
+        let opcode = UInt16(group) << 10 | UInt16(command)
+        if own.count == Self.mostPending { own.removeFirst() }
+        own.append(opcode)
+        if let command = ScanCommand(opcode: opcode, parameters: parameters.span) {
+            delegate?.session(self, saw: command, at: host.now)
+        }
         do throws(SystemError) {
-            try socket?.command(group: group, command: command, parameters: parameters)
+            try reader.socket?.command(group: group, command: command, parameters: parameters)
         } catch {
             delegate?.session(self, says: .warning, "command refused by the kernel, error \(error.code)")
         }
     }
 
-    // MARK: Events
+    private static let mostPending = 8
+}
 
-    private func read() {
-        guard let socket else { return }
-        let failure = socket.receive { packet in
-            // Packet type (always an event, by the filter), then the event.
-            guard packet.count > 1 else { return true }
-            receive(packet.extracting(1...))
-            return self.socket === socket
-        }
-        if let failure { carryOut(machine.socketFailed(failure.message)) }
+extension HCISession: HCIReaderDelegate {
+    func saw(command opcode: UInt16, parameters: Span<UInt8>) {
+        guard let command = ScanCommand(opcode: opcode, parameters: parameters) else { return }
+        if foreign.count == Self.mostPending { foreign.removeFirst() }
+        foreign.append(command)
+        delegate?.session(self, saw: command, at: host.now)
     }
 
-    private func receive(_ event: Span<UInt8>) {
+    func answered(_ opcode: UInt16, status: UInt8, result: Span<UInt8>) {
         let now = host.now
-        switch Int32(event[0]) {
-        case EVT_LE_META_EVENT:
-            parser.parse(event: event) { delegate?.session(self, heard: $0, data: $1, at: now) }
-        case EVT_CMD_COMPLETE:
-            // Event code, length, number of commands, opcode, then the return parameters of the command: status first.
-            guard let opcode = event.littleEndian16(at: 3), event.count >= 6 else { return }
-            carryOut(machine.answered(opcode, status: event[5], result: event.extracting(6...), at: now))
-        case EVT_CMD_STATUS:
-            // Event code, length, status, number of commands, opcode.
-            guard let opcode = event.littleEndian16(at: 4), event.count >= 6 else { return }
-            carryOut(machine.answered(opcode, status: event[2], result: event.extracting(6...), at: now))
-        default: break
+        delegate?.session(self, answered: opcode, status: status, at: now)
+        // Whose command it was shows in what was sent. An answer to both is rare, and then the own command was first or is asked
+        // again after its deadline.
+        if let position = own.firstIndex(of: opcode) {
+            own.remove(at: position)
+            carryOut(machine.answered(opcode, status: status, result: result, at: now))
+        } else if let position = foreign.firstIndex(where: { $0.opcode == opcode }) {
+            let command = foreign.remove(at: position)
+            if status == HCIStatus.success { carryOut(machine.foreignCommand(command, at: now)) }
         }
     }
+
+    func received(event: Span<UInt8>) {
+        let now = host.now
+        parser.parse(event: event) { delegate?.session(self, heard: $0, data: $1, at: now) }
+    }
+
+    func readerFailed(_ reason: String) { carryOut(machine.socketFailed(reason)) }
 }

@@ -29,6 +29,22 @@ final class HCISocket: HCIPacketSocket {
         try systemCall("setsockopt") { setsockopt(descriptor, SOL_HCI, HCI_FILTER, &filter, length) }
     }
 
+    func listen(_ wanted: HCIFilter) throws(SystemError) {
+        var filter = hci_filter()
+        hci_filter_clear(&filter)
+        for type in wanted.packetTypes { hci_filter_set_ptype(type, &filter) }
+        for event in wanted.events { hci_filter_set_event(event, &filter) }
+        let length = socklen_t(MemoryLayout<hci_filter>.size)
+        try systemCall("setsockopt") { setsockopt(descriptor, SOL_HCI, HCI_FILTER, &filter, length) }
+        var program = wanted.program
+        // A kernel that does not take the program wakes this one for answers that it then ignores.
+        program.withUnsafeMutableBufferPointer { instructions in
+            var whole = sock_fprog(len: UInt16(instructions.count), filter: instructions.baseAddress)
+            let length = socklen_t(MemoryLayout<sock_fprog>.size)
+            setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &whole, length)
+        }
+    }
+
     func command(group: Int32, command: Int32, parameters: [UInt8]) throws(SystemError) {
         var parameters = parameters
         try systemCall("hci_send_cmd") {

@@ -15,6 +15,8 @@ protocol KernelBluetooth: AnyObject {
     func hasDevice(_ index: UInt16) -> Bool
     /// Why no selected controller can be used; nil if one can.
     func absence(_ selection: AdapterSelection) -> ScanProblem?
+    /// Whether an adapter has a connection.
+    func hasConnection(_ index: UInt16) -> Bool
     /// Whether this process holds a capability.
     func holds(_ capability: Capability) -> Bool
 }
@@ -36,6 +38,8 @@ protocol HCIPacketSocket: AnyObject {
     var drops: UInt32 { get }
     /// Chooses the events to receive.
     func listen(to events: [Int32]) throws(SystemError)
+    /// Chooses the packets to receive.
+    func listen(_ filter: HCIFilter) throws(SystemError)
     /// Queues one command; the answer comes as an event.
     func command(group: Int32, command: Int32, parameters: [UInt8]) throws(SystemError)
     /// Receives the waiting packets, as `PacketBuffer.receive` does.

@@ -9,6 +9,7 @@ package import Scanning
 package final class MgmtScanner: FallibleScanner {
     private final class Adapter {
         let watch: AdapterWatch
+        let observer: ScanObserver
         var isReady = false
         /// Whether it is unplugged. It says nothing about the kernel then.
         var isGone = false
@@ -28,7 +29,10 @@ package final class MgmtScanner: FallibleScanner {
         var failures = 0
         var retry: (any EventRegistration)?
 
-        init(_ watch: AdapterWatch) { self.watch = watch }
+        init(_ watch: AdapterWatch, _ observer: ScanObserver) {
+            self.watch = watch
+            self.observer = observer
+        }
     }
 
     /// Time for a program that clears all monitors (bluetoothd when it starts) to finish.
@@ -76,7 +80,11 @@ package final class MgmtScanner: FallibleScanner {
     package var problem: ScanProblem? { monitor.problem }
 
     package var adapters: [AdapterStatus] {
-        byIndex.keys.sorted().compactMap { byIndex[$0]?.watch.status }
+        byIndex.keys.sorted().compactMap { byIndex[$0] }.map { adapter in
+            var status = adapter.watch.status
+            status.malformed.add(adapter.observer.malformed)
+            return status
+        }
     }
 
     package func start() throws(ScannerError) {
@@ -147,7 +155,7 @@ package final class MgmtScanner: FallibleScanner {
         let hasMoreRoom = handle != nil && adapter.room.accept(adapter.requestedCount)
         if handle != nil, !hasMoreRoom { tellRoom(of: adapter) }
         let taken = adapter.takesDuty ? adapter.requestedDuty : nil
-        if adapter.watch.isScanning, taken?.share != adapter.watch.status.duty {
+        if adapter.watch.isScanning, taken?.share != adapter.watch.requestedDuty {
             adapter.watch.dutyChanged(to: taken, at: now)
         } else {
             adapter.watch.scanStarted(duty: taken, because: "advertisement monitor set", at: now)
@@ -190,7 +198,9 @@ package final class MgmtScanner: FallibleScanner {
         guard handles >= limit else { return refused(adapter, status: ManagementStatus.noResources, at: now) }
         // The kernel's limit is 32 monitors, and monitors of killed programs stay. They keep the kernel scanning, so the gateway
         // receives reports through them.
-        adapter.watch.notice(.warning, "all the kernel's advertisement monitors are in use; listening through them")
+        if !adapter.watch.isScanning {
+            adapter.watch.notice(.warning, "all the kernel's advertisement monitors are in use; listening through them")
+        }
         armed(adapter, handle: nil, at: now)
     }
 
@@ -229,7 +239,10 @@ package final class MgmtScanner: FallibleScanner {
     private func tick() {
         let now = host.now
         countLost()
-        for adapter in byIndex.values { adapter.watch.tick(at: now) }
+        for adapter in byIndex.values {
+            adapter.observer.tick()
+            adapter.watch.tick(at: now)
+        }
     }
 
     /// One socket serves all adapters, so its losses are counted at the adapter with the most reports.
@@ -246,7 +259,8 @@ package final class MgmtScanner: FallibleScanner {
 extension MgmtScanner: AdapterMonitorDelegate {
     func adapterReady(_ index: UInt16, at now: MonotonicInstant) {
         if byIndex[index] == nil {
-            let adapter = Adapter(AdapterWatch(index, host: host, kernel: kernel, output: output))
+            let watch = AdapterWatch(index, host: host, kernel: kernel, output: output)
+            let adapter = Adapter(watch, ScanObserver(watch, host: host, kernel: kernel))
             adapter.watch.onRestart = { [weak self] in self?.arm(index) }
             adapter.watch.onReset = { [weak self] in self?.monitor.powerCycle(index) }
             byIndex[index] = adapter
@@ -257,8 +271,21 @@ extension MgmtScanner: AdapterMonitorDelegate {
         // After a suspend another adapter may become ready a moment later, and counts as off for long until then. Failures from before
         // must not end this scanner meanwhile.
         byIndex[index]?.failures = 0
+        // Before the kernel scans, so that its commands are seen.
+        byIndex[index]?.observer.open()
+        if let adapter = byIndex[index], keepsMonitor(adapter) {
+            return adapter.watch.scanStarted(
+                duty: adapter.takesDuty ? duty : nil, because: "advertisement monitor kept", at: now)
+        }
         byIndex[index]?.room = PatternRoom()
         arm(index)
+    }
+
+    /// Whether the monitor from before a power cycle is still there, and whether the kernel scans for it will be seen. To set another
+    /// one would stop that scan, which some controllers refuse.
+    private func keepsMonitor(_ adapter: Adapter) -> Bool {
+        adapter.monitor != nil && adapter.observer.isOpen && adapter.requestedDuty == duty
+            && adapter.requestedPatterns == patterns
     }
 
     func adapterLost(_ index: UInt16, isGone: Bool, because reason: String, at now: MonotonicInstant) {
@@ -269,12 +296,14 @@ extension MgmtScanner: AdapterMonitorDelegate {
         adapter.lost = adapter.lost ?? now
         if isGone { adapter.monitor = nil }
         adapter.retry?.cancel()
-        adapter.watch.scanStopped(because: reason, at: now)
+        adapter.observer.isDiscovering = false
+        adapter.watch.adapterLost(because: reason, at: now)
     }
 
     func received(_ event: ManagementEvent, index: UInt16, at now: MonotonicInstant) {
         guard let adapter = byIndex[index] else { return }
         switch event {
+        case .discovering(let isOn): adapter.observer.isDiscovering = isOn
         case .monitorAdded(let handle): armed(adapter, handle: handle, at: now)
         case .completed(.addPatternsMonitor, let status): armingFailed(adapter, status: status, at: now)
         case .monitorFeatures(let handles, let limit): counted(adapter, handles: handles, limit: limit, at: now)

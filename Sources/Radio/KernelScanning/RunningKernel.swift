@@ -15,5 +15,6 @@ final class RunningKernel: KernelBluetooth {
     func isBlocked(_ index: UInt16) -> Bool { RadioSwitch.isBlocked(index) }
     func hasDevice(_ index: UInt16) -> Bool { RadioSwitch.hasDevice(index) }
     func absence(_ selection: AdapterSelection) -> ScanProblem? { RadioDiagnosis.absence(selection) }
+    func hasConnection(_ index: UInt16) -> Bool { ConnectionList.hasConnection(adapter: index) }
     func holds(_ capability: Capability) -> Bool { capability.isHeld }
 }

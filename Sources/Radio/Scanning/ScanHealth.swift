@@ -57,6 +57,8 @@ package struct ScanHealth: Sendable {
     private var isAnswerLate = false
     /// A probe was sent since the last report.
     private var hasAskedSinceHeard = false
+    /// Since when the scan is known to be off for a while; nil: it is not.
+    private var pausedSince: MonotonicInstant?
 
     package init() {}
 
@@ -87,6 +89,41 @@ package struct ScanHealth: Sendable {
         phase = .listening
         isSuspected = false
         rhythms = AdvertiserRhythms()
+    }
+
+    /// The controller is known not to scan for a while, or scans again. Silence means nothing meanwhile, and what was known before
+    /// holds afterwards: a controller may become deaf during a pause.
+    package mutating func setPaused(_ isPaused: Bool, at now: MonotonicInstant) {
+        if isPaused {
+            pausedSince = pausedSince ?? now
+        } else if let since = pausedSince {
+            pausedSince = nil
+            resume(Pause(since: since, end: now))
+        }
+    }
+
+    /// Moves what was noted before a pause, so that the pause does not count as time.
+    struct Pause {
+        let since: MonotonicInstant
+        let end: MonotonicInstant
+
+        func shifted(_ instant: MonotonicInstant) -> MonotonicInstant {
+            instant.advanced(by: max(since, instant).duration(to: end))
+        }
+    }
+
+    private mutating func resume(_ pause: Pause) {
+        rhythms.shift(pause)
+        lastHeard = lastHeard.map(pause.shifted)
+        listeningSince = listeningSince.map(pause.shifted)
+        nextProbe = nextProbe.map {
+            min($0.advanced(by: pause.since.duration(to: pause.end)), pause.end.advanced(by: scanRestarts.delay))
+        }
+        switch phase {
+        case .restarted(let since): phase = .restarted(pause.shifted(since))
+        case .resetting(let since): phase = .resetting(pause.shifted(since))
+        case .listening, .probing, .probingAfterReset: break
+        }
     }
 
     /// The controller answered a probe, so it does not hang.
@@ -121,7 +158,7 @@ package struct ScanHealth: Sendable {
     /// While nothing is heard, the processor need not wake each second: no tick before the next probe has an effect.
     package func nextTick(after now: MonotonicInstant) -> Duration {
         guard phase == .listening, !isDoubtful else { return .seconds(1) }
-        guard let listeningSince else { return Self.slowTick }
+        guard let listeningSince, pausedSince == nil else { return Self.slowTick }
         let quiet = max(lastHeard ?? .zero, listeningSince).duration(to: now)
         return quiet > Self.silenceBeforeSlowTicks ? Self.slowTick : .seconds(1)
     }
@@ -129,7 +166,7 @@ package struct ScanHealth: Sendable {
     /// Called about once a second, or at the time of `nextTick`.
     package mutating func tick(at now: MonotonicInstant) -> Advice? {
         defer { lastTick = now }
-        guard let listeningSince else { return nil }
+        guard let listeningSince, pausedSince == nil else { return nil }
         if let lastHeard, lastHeard > listeningSince,
             lastHeard.duration(to: now) < .seconds(2) || lastHeard > lastTick
         {
@@ -245,6 +282,11 @@ struct AdvertiserRhythms: Sendable {
             slots[slot] = Advertiser(
                 address: address.value, lastHeard: now, interval: 0, reports: 1, strength: strength * 4)
         }
+    }
+
+    /// Nothing could be heard meanwhile.
+    mutating func shift(_ pause: ScanHealth.Pause) {
+        for index in slots.indices { slots[index].lastHeard = pause.shifted(slots[index].lastHeard) }
     }
 
     /// Whether nothing is heard although a steady advertiser of any strength should have been heard.

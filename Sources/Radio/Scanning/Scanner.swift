@@ -66,10 +66,18 @@ package protocol ScannerOutput: AnyObject {
         _ report: AdvertisingReport, data: Span<UInt8>, by receiver: Receiver, at instant: MonotonicInstant)
     /// A receiver began or stopped listening, or listens with another duty, for this reason.
     func listening(_ isListening: Bool, of receiver: Receiver, at instant: MonotonicInstant, because reason: String)
+    /// A receiver that listens pauses for a moment that is nothing to tell a person, or the pause is over. It does not listen
+    /// meanwhile. If the pause lasts, `listening` reports it.
+    func pausing(_ isPausing: Bool, of receiver: Receiver, at instant: MonotonicInstant)
     /// Something that a person may want to know.
     func notice(_ notice: Notice)
     /// There will be no more reports (a recording has ended).
     func finished(at instant: MonotonicInstant)
+}
+
+extension ScannerOutput {
+    /// For one that shows what is heard and decides nothing from silence.
+    package func pausing(_ isPausing: Bool, of receiver: Receiver, at instant: MonotonicInstant) {}
 }
 
 /// The state of one adapter.
@@ -78,6 +86,10 @@ package struct AdapterStatus: Sendable {
     /// `hci0`, or the name of a recording.
     package var name: String
     package var isListening = false
+    /// Whether it listened until a moment ago, and probably does again in a moment.
+    package var isPausing = false
+    /// Why the controller does not scan although a scan is set up; nil: it does, or no scan is set up, or it pauses for a moment.
+    package var trouble: String?
     /// Advertising reports delivered.
     package var reports: UInt64 = 0
     package var malformed = MalformedCounters()

@@ -42,6 +42,8 @@ package protocol RadioOutput: AnyObject {
     /// - Parameter duty: The share of the time in which the receiver is on while it listens, 0 … 1; nil: not known.
     func listening(
         _ isListening: Bool, of receiver: Receiver, duty: Double?, at instant: MonotonicInstant, because reason: String)
+    /// A receiver that listens pauses for a moment that is nothing to tell a person, or the pause is over.
+    func pausing(_ isPausing: Bool, of receiver: Receiver, at instant: MonotonicInstant)
     func notice(_ notice: Notice)
     /// A recording has ended.
     func finished(at instant: MonotonicInstant)

@@ -131,6 +131,10 @@ package final class ScannerLink: RadioLink, ScannerOutput {
         output?.listening(isListening, of: receiver, duty: duty, at: instant, because: reason)
     }
 
+    package func pausing(_ isPausing: Bool, of receiver: Receiver, at instant: MonotonicInstant) {
+        output?.pausing(isPausing, of: receiver, at: instant)
+    }
+
     package func notice(_ notice: Notice) { output?.notice(notice) }
     package func finished(at instant: MonotonicInstant) { output?.finished(at: instant) }
 }

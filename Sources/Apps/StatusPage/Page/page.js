@@ -133,7 +133,9 @@ function tiles() {
     if (adapter.lost) facts.push(adapter.lost + " lost");
     if (adapter.restarts) facts.push(adapter.restarts + " restarts");
     facts.push("heard " + ago(adapter.heardAgo));
-    list.push([`Radio ${clean(adapter.name)}`, adapter.listening ? `listening, ${adapter.reportsPerSecond} reports/s` : "not listening", facts.join(" · "), !adapter.listening]);
+    if (adapter.trouble) facts.unshift(clean(adapter.trouble));
+    const now = adapter.listening || adapter.pausing;
+    list.push([`Radio ${clean(adapter.name)}`, now ? `listening, ${adapter.reportsPerSecond} reports/s` : "not listening", facts.join(" · "), !now]);
   }
   if (state.scanner.problem) list.push(["Radio", "none", clean(`${state.scanner.problem.text}; ${state.scanner.problem.cure}`), true]);
   else if (!state.scanner.adapters.length) list.push(["Radio", "none", "no Bluetooth adapter was found", true]);

@@ -5,6 +5,7 @@ import Glibc
 import KernelScanning
 import Scanning
 import Shell
+import Status
 import System
 
 extension DoctorChecks {
@@ -38,24 +39,32 @@ extension DoctorChecks {
 
     private static func heard(_ settings: Settings, _ duration: Duration) throws -> [DoctorFinding] {
         let listener = try BeaconListener.listen(settings, for: duration)
+        let refusals = listener.adapters.compactMap { adapter in
+            adapter.trouble.map {
+                DoctorFinding(.radio, "\(adapter.name) does not listen: \($0)", cure: StatusSnapshot.troubleCure)
+            }
+        }
         guard listener.hasListened else {
+            guard refusals.isEmpty else { return refusals }
             if let problem = listener.problem { return [DoctorFinding(.radio, problem.text, cure: problem.cure)] }
             let reason = listener.problems.first ?? "nothing listened within \(decimal(duration)) s"
             return [DoctorFinding(.radio, reason, cure: "journalctl -k | grep -i bluetooth shows more")]
         }
-        var findings = listener.adapters.filter(\.isListening).map { adapter -> DoctorFinding in
-            let wanted = settings.configuration.scanDuty
-            guard let share = adapter.duty else {
-                let text = "how much of the time \(adapter.name) listens is not known"
-                // With "bluez" in the configuration, there is a finding already.
-                guard wanted != nil, settings.configuration.scanner != .bluez else {
-                    return DoctorFinding(.radio, text)
+        var findings =
+            refusals
+            + listener.adapters.filter(\.isListening).map { adapter -> DoctorFinding in
+                let wanted = settings.configuration.scanDuty
+                guard let share = adapter.duty else {
+                    let text = "how much of the time \(adapter.name) listens is not known"
+                    // With "bluez" in the configuration, there is a finding already.
+                    guard wanted != nil, settings.configuration.scanner != .bluez else {
+                        return DoctorFinding(.radio, text)
+                    }
+                    return DoctorFinding(.radio, "\(text): scanDuty has no effect", cure: noDutyCure)
                 }
-                return DoctorFinding(.radio, "\(text): scanDuty has no effect", cure: noDutyCure)
+                let text = "\(adapter.name) listens \(Int64(saturating: share * 100)) % of the time"
+                return DoctorFinding(.radio, wanted == nil ? text : text + ", as scanDuty says")
             }
-            let text = "\(adapter.name) listens \(Int64(saturating: share * 100)) % of the time"
-            return DoctorFinding(.radio, wanted == nil ? text : text + ", as scanDuty says")
-        }
         let text = "heard \(listener.reports) reports and \(listener.heard.count) iBeacons in \(decimal(duration)) s"
         findings.append(DoctorFinding(.radio, text))
         return findings

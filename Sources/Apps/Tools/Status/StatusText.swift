@@ -73,10 +73,11 @@ struct StatusText {
             let room = unheard.isEmpty ? "" : "; the controller has no room for \(unheard)"
             let duty = adapter.duty.map { ", duty \(Int64(saturating: $0 * 100)) %" } ?? ""
             return [
-                "radio", adapter.isListening ? "listening" : "not listening",
+                "radio", adapter.isListening ? "listening" : adapter.isPausing ? "pausing" : "not listening",
                 "\(adapter.name) by \(scanner): \(Self.figure(adapter.reportsPerSecond)) reports/s, "
                     + "\(adapter.malformed) unreadable, \(adapter.lost) lost, "
-                    + "\(adapter.restarts) restarts\(duty), heard \(ago(adapter.lastHeard))\(room)",
+                    + "\(adapter.restarts) restarts\(duty), heard \(ago(adapter.lastHeard))\(room)"
+                    + (adapter.trouble.map { "; \($0)" } ?? ""),
             ]
         }
         if let problem = status.scanner.problem {

@@ -61,6 +61,8 @@ extension StatusSnapshot.Adapter {
         reportsPerSecond = json["reportsPerSecond"]?.number(in: Self.rates) ?? 0
         malformed = json["malformed"]?.asCount ?? 0
         lost = json["lost"]?.asCount ?? 0
+        isPausing = json["pausing"] == .bool(true)
+        trouble = json["trouble"]?.string
         restarts = json["restarts"]?.asCount ?? 0
         resets = json["resets"]?.asCount ?? 0
         duty = json["duty"]?.asShare

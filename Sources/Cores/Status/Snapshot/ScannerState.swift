@@ -36,6 +36,10 @@ extension StatusSnapshot {
         /// `hci0`, or the name of a recording.
         package var name: String
         package var isListening: Bool
+        /// Whether it listened until a moment ago, and probably does again in a moment. That is no problem.
+        package var isPausing = false
+        /// Why the controller does not scan, although the gateway has asked for it; nil: it does, or there is another reason.
+        package var trouble: String?
         /// Advertising reports since the start.
         package var reports: UInt64 = 0
         /// Advertising reports per second, over about the last minute.
@@ -63,7 +67,8 @@ extension StatusSnapshot {
 extension StatusSnapshot.Adapter {
     func json(at now: MonotonicInstant) -> JSONValue {
         [
-            "name": .shown(name), "listening": .bool(isListening), "reports": .count(reports),
+            "name": .shown(name), "listening": .bool(isListening), "pausing": .bool(isPausing),
+            "trouble": .optional(trouble.map { .string($0) }), "reports": .count(reports),
             "reportsPerSecond": .tenths(reportsPerSecond), "malformed": .count(malformed), "lost": .count(lost),
             "restarts": .count(restarts), "resets": .count(resets), "duty": .optional(duty.map { .hundredths($0) }),
             "heardAgo": .ago(lastHeard, at: now), "unheard": .array(unheard.map { .string($0) }),

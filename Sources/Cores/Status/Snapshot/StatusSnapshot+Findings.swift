@@ -15,6 +15,10 @@ extension StatusSnapshot {
 
     /// The name of the connection whose state is among `brokers`.
     private static let mainConnection = "main"
+    /// What to do with a controller that does not scan although it is asked to.
+    package static let troubleCure =
+        "the gateway tries again by itself; if it stays so, unplug the adapter and plug it in, and see: "
+        + "journalctl -k | grep -i bluetooth"
 
     private var radioFindings: [Finding] {
         if let problem = scanner.problem, !scanner.adapters.contains(where: \.isListening) {
@@ -28,7 +32,12 @@ extension StatusSnapshot {
             ]
         }
         return scanner.adapters.map { adapter in
-            guard adapter.isListening else {
+            guard adapter.isListening || adapter.isPausing else {
+                if let trouble = adapter.trouble {
+                    return Finding(
+                        .error, "adapter", "\(adapter.name) does not listen: \(trouble)",
+                        cure: Self.troubleCure)
+                }
                 return Finding(
                     .error, "adapter", "\(adapter.name) does not listen",
                     cure: "'ibeacon-gateway doctor' says why; a blocked radio is freed by: rfkill unblock bluetooth")
@@ -41,6 +50,10 @@ extension StatusSnapshot {
                     cure: "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\"")
             }
             let share = "\(Int((duty * 100).rounded())) % of the time"
+            // Another program's scan, such as a discovery, has a share of its own. A window is a multiple of 0.625 ms of 60 ms.
+            guard abs(duty - wanted) < 0.01 else {
+                return Finding(.ok, "adapter", "\(adapter.name) listens \(share) during another program's scan")
+            }
             return Finding(.ok, "adapter", "\(adapter.name) listens \(share), as scanDuty says")
         }
     }

@@ -1,0 +1,108 @@
+import Base
+import CBluetooth
+import Scanning
+import System
+
+/// The receiver of an `HCIReader`'s packets, which are valid only during the call.
+protocol HCIReaderDelegate: AnyObject {
+    /// A program, or the kernel, sent a command to the controller. What is sent on the reader's own socket does not come.
+    func saw(command opcode: UInt16, parameters: Span<UInt8>)
+    /// The controller answered a command.
+    ///
+    /// - Parameter result: The return parameters after the status.
+    func answered(_ opcode: UInt16, status: UInt8, result: Span<UInt8>)
+    /// An LE event, with its code.
+    func received(event: Span<UInt8>)
+    /// The socket failed, for example because the adapter is gone, and is closed.
+    func readerFailed(_ reason: String)
+}
+
+/// Reads the raw HCI socket of one adapter: the scan commands of all programs, the answers of the controller, and, if wanted,
+/// its reports.
+final class HCIReader {
+    let index: UInt16
+    private let host: any EventHost
+    private let kernel: any KernelBluetooth
+    private(set) var socket: (any HCIPacketSocket)?
+    private var readable: (any EventRegistration)?
+    private var lastDrops: UInt32 = 0
+    /// Whether packets are being handed over. They lie in memory that the next call would write over.
+    private var isReading = false
+    weak var delegate: (any HCIReaderDelegate)?
+
+    init(_ index: UInt16, host: any EventHost, kernel: any KernelBluetooth) {
+        self.index = index
+        self.host = host
+        self.kernel = kernel
+    }
+
+    deinit { close() }
+
+    var isOpen: Bool { socket != nil }
+
+    /// Opens a new socket.
+    ///
+    /// - Returns: Whether there is such an adapter, and the kernel lets this process listen.
+    @discardableResult func open(_ filter: HCIFilter) -> Bool {
+        close()
+        guard let socket = kernel.openHCI(index), (try? socket.listen(filter)) != nil else { return false }
+        self.socket = socket
+        lastDrops = 0
+        readable = host.whenReadable(socket.descriptor) { [weak self] in self?.read() }
+        return true
+    }
+
+    /// Changes what is received from now on.
+    func set(_ filter: HCIFilter) { try? socket?.listen(filter) }
+
+    func close() {
+        readable?.cancel()
+        readable = nil
+        socket = nil
+    }
+
+    /// Packets that the kernel dropped since the last call.
+    func lostPackets() -> UInt32 {
+        let total = socket?.drops ?? lastDrops
+        defer { lastDrops = total }
+        return total &- lastDrops
+    }
+
+    /// Reads what waits. Called by a receiver of packets, it does nothing, because the rest follows anyway.
+    func read() {
+        guard let socket, !isReading else { return }
+        isReading = true
+        defer { isReading = false }
+        let failure = socket.receive { packet in
+            receive(packet)
+            return self.socket === socket
+        }
+        guard let failure else { return }
+        close()
+        delegate?.readerFailed(failure.message)
+    }
+
+    private func receive(_ packet: Span<UInt8>) {
+        guard packet.count > 1 else { return }
+        if packet[0] == UInt8(HCI_COMMAND_PKT) {
+            // Packet type, opcode, length, parameters.
+            guard let opcode = packet.littleEndian16(at: 1), packet.count >= 4 else { return }
+            delegate?.saw(command: opcode, parameters: packet.extracting(4...))
+            return
+        }
+        // Packet type, then the event.
+        let event = packet.extracting(1...)
+        switch Int32(event[0]) {
+        case EVT_LE_META_EVENT: delegate?.received(event: event)
+        case EVT_CMD_COMPLETE:
+            // Event code, length, number of commands, opcode, then the return parameters of the command: status first.
+            guard let opcode = event.littleEndian16(at: 3), event.count >= 6 else { return }
+            delegate?.answered(opcode, status: event[5], result: event.extracting(6...))
+        case EVT_CMD_STATUS:
+            // Event code, length, status, number of commands, opcode.
+            guard let opcode = event.littleEndian16(at: 4), event.count >= 6 else { return }
+            delegate?.answered(opcode, status: event[2], result: event.extracting(6...))
+        default: break
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Base
+import Beacon
+import Scanning
+
+/// Tells an adapter's watch the scan commands of all programs and the controller's answers, and is its second ear.
+///
+/// While another program's discovery runs, the kernel withholds from every program what does not match the filter of that discovery. The
+/// raw socket still has all reports, so they are read there instead. So they are while no scan command was seen: then a discovery
+/// that began before this program did may run.
+final class ScanObserver: HCIReaderDelegate {
+    private let watch: AdapterWatch
+    private let host: any EventHost
+    private let kernel: any KernelBluetooth
+    private let reader: HCIReader
+    private var hasComplained = false
+    private var parser = AdvertisingReportParser()
+    /// Whether another program's discovery runs.
+    var isDiscovering = false { didSet { choose() } }
+
+    init(_ watch: AdapterWatch, host: any EventHost, kernel: any KernelBluetooth) {
+        self.watch = watch
+        self.host = host
+        self.kernel = kernel
+        reader = HCIReader(watch.index, host: host, kernel: kernel)
+        reader.delegate = self
+    }
+
+    var isOpen: Bool { reader.isOpen }
+
+    /// Reports that were malformed.
+    var malformed: MalformedCounters { parser.malformed }
+
+    private var filter: HCIFilter { HCIFilter(opcodes: ScanCommand.opcodes, hasReports: watch.isObserverReading) }
+
+    /// Chooses where the reports are read.
+    private func choose() {
+        let isWanted = reader.isOpen && (isDiscovering || watch.needsReports)
+        guard isWanted != watch.isObserverReading else { return }
+        // What waits in the raw socket is read before the kernel's reports are, and what waits there is then older.
+        if !isWanted, reader.isOpen { reader.read() }
+        watch.isObserverReading = isWanted && reader.isOpen
+        reader.set(filter)
+    }
+
+    /// Begins, or goes on. Without the right to see commands nothing is observed, and that is said once.
+    func open() {
+        guard !reader.isOpen else { return }
+        // Without this capability the socket opens, and the kernel withholds the commands.
+        guard kernel.holds(.netRaw) else {
+            return complain("\(Capability.netRaw.name) is missing: \(Capability.netRaw.cure)")
+        }
+        guard reader.open(filter) else { return complain("its raw HCI socket does not open") }
+        watch.evidenceBegins(at: host.now)
+    }
+
+    private func complain(_ reason: String) {
+        watch.evidenceIsMissing(at: host.now)
+        guard !hasComplained else { return }
+        hasComplained = true
+        watch.notice(.warning, "whether the controller really scans is not checked: \(reason)")
+    }
+
+    /// Called now and then.
+    func tick() {
+        let lost = reader.lostPackets()
+        if lost > 0 {
+            // Commands may be among them.
+            if watch.isObserverReading { watch.status.lost += UInt64(lost) }
+            watch.evidenceBegins(at: host.now)
+        }
+        choose()
+    }
+
+    func saw(command opcode: UInt16, parameters: Span<UInt8>) {
+        guard let command = ScanCommand(opcode: opcode, parameters: parameters) else { return }
+        watch.saw(command, at: host.now)
+        choose()
+    }
+
+    func answered(_ opcode: UInt16, status: UInt8, result: Span<UInt8>) {
+        guard ScanCommand.opcodes.contains(opcode) else { return }
+        watch.answered(opcode, status: status, at: host.now)
+    }
+
+    func received(event: Span<UInt8>) {
+        let now = host.now
+        parser.parse(event: event) { watch.observed($0, data: $1, at: now) }
+    }
+
+    func readerFailed(_ reason: String) {
+        // The adapter is gone. It is opened again when the adapter is ready.
+        watch.evidenceBegins(at: host.now)
+        choose()
+    }
+}
