@@ -32,12 +32,12 @@ stamped() {
     done
 }
 
-# longest_false_claim: for how many seconds at most the gateway claimed to listen while the controller did not scan. Both logs count the
-# seconds since the start.
+# longest_false_claim CONTROLLER: for how many seconds at most the gateway claimed to listen while the controller did not scan. Both logs
+# count the seconds since the start.
 longest_false_claim() {
     {
-        awk '/ scan on filter=0/ { print $1, "scan", 1 } / scan on filter=1| scan off filter| reset ends/ { print $1, "scan", 0 }' /out/first.log
-        awk '/ <[67]>listening: |>goes on: / { print $1, "claim", 1 } />not listening: |>pauses: / { print $1, "claim", 0 }' /out/gateway.stamped
+        awk '/ scan on filter=0/ { print $1, "scan", 1 } / scan on filter=1| scan off filter| reset ends/ { print $1, "scan", 0 }' "/out/$1.log"
+        awk '/ <[67]>listening: |>goes on: / { print $1, "claim", 1 } />not listening: |>pauses: / { print $1, "claim", 0 }' "/out/$1.gateway"
     } | sort -n | awk '
         { if (isFalse && $1 - since > longest) longest = $1 - since
           state[$2] = $3
@@ -47,15 +47,17 @@ longest_false_claim() {
         END { print longest + 0 }'
 }
 
-# an_hour SEED KINDS BEACONS: with so many beacons (at most 3) that stay; fails if one of them leaves, or if a claim is false for more than 2 s
+# an_hour SEED KINDS BEACONS: with so many beacons (at most 3) that stay; fails if one of them leaves, or if a claim is false for more
+# than 2 s. The controller's name is hour and the seed.
 an_hour() {
-    controller_on first
+    _entered=$(events enter) _left=$(events leave) _hour=hour$1
+    controller_on "$_hour"
     _number=0
     while [ $_number -lt "$3" ]; do
         _number=$((_number + 1))
-        tell first "beacon $_number C0:00:00:00:00:0$_number $((_number * 250)) 20 -65 3 $UUID 10053 $((4096 + _number)) -59"
+        tell "$_hour" "beacon $_number C0:00:00:00:00:0$_number $((_number * 250)) 20 -65 3 $UUID 10053 $((4096 + _number)) -59"
     done
-    rm -rf /run/state
+    rm -rf /run/state && mkdir /run/state
     cat >/run/config.json <<X
 {
     "_type": "configuration", "tid": "RM", "host": "127.0.0.1", "pubTopicBase": "owntracks/test/room", "scanner": "mgmt",
@@ -65,19 +67,24 @@ an_hour() {
 }
 X
     chmod 600 /run/config.json
-    # The pauses are told at this level.
-    "$GATEWAY" --verbose --config /run/config.json --state-dir /run/state run 2>&1 | stamped >/out/gateway.stamped &
-    within 20 "the beacons enter (seed $1)" happened enter "$3"
+    # Pauses are told with --verbose alone.
+    # shellcheck disable=SC2016 # the other shell expands it
+    sh -c 'echo $$ >/run/gateway.pid; exec "$0" "$@"' "$GATEWAY" --verbose --config /run/config.json --state-dir /run/state run 2>&1 |
+        stamped >"/out/$_hour.gateway" &
+    within 20 "the beacons enter (seed $1)" happened enter $((_entered + $3))
     sleep 20
-    orders "$1" "$2" >/out/orders
+    orders "$1" "$2" >"/out/$_hour.orders"
     while read -r pause what rest; do
         sleep "$pause"
         say "$what $rest"
         # shellcheck disable=SC2086 # words are wanted
-        if [ "$what" = tell ]; then tell first $rest; else discovery $rest & fi
-    done </out/orders
+        if [ "$what" = tell ]; then tell "$_hour" $rest; else discovery $rest & fi
+    done <"/out/$_hour.orders"
     sleep 60
-    _longest=$(longest_false_claim)
-    expect "no beacon that stays leaves (seed $1)" [ "$(events leave)" = 0 ]
+    _longest=$(longest_false_claim "$_hour")
+    expect "no beacon that stays leaves (seed $1)" [ "$(events leave)" = "$_left" ]
     expect "no claim is false for more than 2 s, but $_longest s (seed $1)" at_most "$_longest" 2
+    kill "$(cat /run/gateway.pid)"
+    controller_off "$_hour"
+    sleep 5
 }

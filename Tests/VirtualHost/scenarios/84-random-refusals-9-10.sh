@@ -1,0 +1,13 @@
+# A controller that refuses to scan, does not answer, or does not stop its scan, at random times for an hour beside discoveries of
+# another program, in the random orders 9 and 10. No beacon that stays leaves, and the gateway never claims for more than 2 s to listen
+# while the controller does not scan.
+# kernels: uml
+# long
+# not quick
+. "$BENCH/guest/lib.sh"
+. "$BENCH/guest/orders.sh"
+
+bus_on
+bluetoothd_on
+broker_on
+for seed in 9 10; do an_hour $seed "refuse mute stuck discovery" 1; done
