@@ -174,7 +174,9 @@ struct Parts {
         var payload = cipher.sealed(heard)
         let sealingPayload = best(of: 20) { for _ in 0..<100 { payload = cipher.sealed(heard) } }
         say("encryption: sealing 50 readings", sealingPayload * 1e4, "µs")
-        let openingPayload = try best(of: 20) { for _ in 0..<100 { total += try cipher.opened(payload).plaintext.count } }
+        let openingPayload = try best(of: 20) {
+            for _ in 0..<100 { total += try cipher.opened(payload).plaintext.count }
+        }
         say("encryption: opening them", openingPayload * 1e4, "µs")
     }
 }
