@@ -8,6 +8,12 @@ import Testing
 @testable import BlueZScanning
 
 @Suite struct BlueZScannerTests {
+    @Test func `A monitor asks bluetoothd for no more patterns than it survives, iBeacons first`() {
+        #expect(BeaconMonitorObject.patterns.first == .iBeacon)
+        // One octet for the length of the request, and one for the number of patterns in it.
+        #expect(BeaconMonitorObject.patterns.count * 34 + 1 <= 255)
+    }
+
     private let fixture = BlueZFixture()
     private let device = "/org/bluez/hci0/dev_C0_00_00_00_00_0A"
 

@@ -16,6 +16,12 @@ enum BeaconMonitorObject {
     /// Seconds without an advertisement after which bluetoothd reports a device as lost.
     static let lostAfter: UInt16 = 5
 
+    /// How many patterns bluetoothd takes. It keeps the length of its request to the kernel in one octet (BlueZ, src/adv_monitor.c):
+    /// with eight patterns of 34 octets it writes beyond the memory of the request and ends (seen with 5.66).
+    static let mostPatterns = 7
+    /// What it is asked for. The rarer formats of telemetry give way.
+    static let patterns = Array(([BeaconPacketPattern.iBeacon] + BeaconPacketPattern.telemetry).prefix(mostPatterns))
+
     /// The answer to GetManagedObjects of an adapter's object manager.
     static func describe(_ adapter: BlueZAdapter, in message: BusMessage) {
         message.append { writer in
@@ -35,9 +41,9 @@ enum BeaconMonitorObject {
         // Zero: every advertisement is reported, as far as bluetoothd reports them.
         writer.property("RSSISamplingPeriod", "q") { $0.uint16(0) }
         writer.property("Patterns", "a(yyay)") { value in
-            value.container(BusType.array, "(yyay)") { patterns in
-                for wanted in [BeaconPacketPattern.iBeacon] + BeaconPacketPattern.telemetry {
-                    patterns.container(BusType.structure, nil) { pattern in
+            value.container(BusType.array, "(yyay)") { list in
+                for wanted in Self.patterns {
+                    list.container(BusType.structure, nil) { pattern in
                         pattern.byte(0)
                         pattern.byte(wanted.type)
                         pattern.container(BusType.array, "y") { bytes in
