@@ -84,6 +84,8 @@ class Process:
         command = [PROGRAM, *LIBRARY, "--no-parallel", "--event-stream-output-path", self.stream, *arguments]
         # In /tmp, because the path of a socket has at most 107 characters. TemporaryDirectory makes its own in it, and leaves them.
         self.directory = tempfile.mkdtemp(prefix="ibeacon-gateway-test.", dir="/tmp")
+        # Tests of rights run the program as another user, who has to reach what is in it.
+        os.chmod(self.directory, 0o711)
         # A session of its own: an interrupt at the terminal reaches this program, which then ends the others in order.
         with open(self.log, "wb") as output:
             self.child = subprocess.Popen(

@@ -134,7 +134,7 @@ final class BrokenBroker {
         case .nameNotResolved: ("cannot be resolved", "getent hosts no-such-broker.invalid")
         case .loginWithdrawn: ("not authorised", "check \"username\" and the password")
         case .certificateExpired: ("certificate has expired", "renew the broker's certificate")
-        case .authorityUnknown: ("certificate", "check \"caFile\"")
+        case .authorityUnknown: ("certificate", "as \"caFile\"")
         case .silent: ("does not answer as a broker", "the broker's own log")
         case .cutAgainAndAgain: ("is unstable", "the same client id")
         }

@@ -160,7 +160,10 @@ import Testing
 
     @Test(arguments: [true, false])
     func `When Home Assistant has started, enters are told again if that is asked for`(isAsked: Bool) throws {
-        let house = try GatewayFixture("reannounce: \(isAsked), waypoints: [\(Self.kitchen)], \(GatewayFixture.stay)")
+        let house = try GatewayFixture(
+            """
+            reannounce: \(isAsked), homeAssistant: {discovery: true}, waypoints: [\(Self.kitchen)], \(GatewayFixture.stay)
+            """)
         #expect(eventually { house.published("event").count == 1 }, "\(house.gateway.log)")
         let state = "ibeacon-gateway/hall/region/k"
         let before = house.published(on: state).count

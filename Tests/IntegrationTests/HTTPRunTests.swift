@@ -334,7 +334,7 @@ import Testing
         ] {
             endpoint.reply { _ in .status(status) }
             let said = try examine()
-            #expect(said.contains("BAD  broker") && said.contains("\(status)") && said.contains(words), "\(said)")
+            #expect(said.contains("BAD  server") && said.contains("\(status)") && said.contains(words), "\(said)")
         }
         endpoint.close()
         #expect(eventually { !LoopbackPort.answers(endpoint.port) })

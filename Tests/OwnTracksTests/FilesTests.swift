@@ -173,7 +173,7 @@ import Testing
             "{}", "{port: 0, http: null, scanner: {capture: 'f', speed: 2.5}, adapter: 'hci1', leaveAfter: 12.5}",
             "{username: 'jane', tag: 'x', lat: 52.1234567, lon: -6, enterRSSI: -70, card: {name: 'K'}, away: {lat: 1, lon: 2}}",
             """
-            {username: 'jane', encryptionKeyFile: 'k', passwordFile: 'p', waypoints: [{_type: 'waypoint', desc: 'A', tst: 1,
+            {username: 'jane', encryptionKeyFile: 'k', passwordFile: 'p', waypoints: [{_type: 'waypoint', desc: 'A', rad: 9, tst: 1,
             rid: 'a'}], trackers: [{deviceId: 'keys', encryptionKey: ''}, {deviceId: 'bag', away: {lat: 3, lon: 4}}]}
             """,
         ]

@@ -37,11 +37,13 @@ final class RoomServiceFixture: ServiceRig {
     ///   - user: The `username`. The topics of the service and of the tags are made of it.
     ///   - site: The name of the site.
     ///   - clock: The wall clock at the start; nil: that of the double.
+    ///   - returnsCards: Whether the broker returns the service's own card.
     ///   - rooms: Members of `rooms`, each with a comma before it.
     ///   - more: Members of the configuration, each with a comma before it.
     init(
         in directory: TemporaryDirectory, instance: String = "a", isRunning: Bool = true, key: String? = nil,
-        user: String = "jane", site: String = "home", clock: WallClock? = nil, rooms: String = "",
+        user: String = "jane", site: String = "home", clock: WallClock? = nil, returnsCards: Bool = true,
+        rooms: String = "",
         tags: String = #""Jane:\#(RoomServiceFixture.uuid):1:7""#, _ more: String = "",
         log: Log = Log(threshold: .error)
     ) throws {
@@ -57,7 +59,7 @@ final class RoomServiceFixture: ServiceRig {
         service = try RoomService(
             settings: try Settings(readingFrom: path, stateDirectory: directory.path),
             links: AppLinks(store: store, broker: broker, status: status), host: host, log: log)
-        broker.returns = { $0.contains("/service/") }
+        if returnsCards { broker.returns = { $0.contains("/service/") } }
         try service.start()
         guard isRunning else { return }
         settle()

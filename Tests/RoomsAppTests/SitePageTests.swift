@@ -292,10 +292,11 @@ import Testing
         throws
     {
         let other = try TemporaryDirectory()
-        let fixture = try RoomServiceFixture(in: other, isRunning: false, tags: "")
+        let fixture = try RoomServiceFixture(in: other, isRunning: false, returnsCards: false, tags: "")
         let page = try #require(fixture.status.page)
         fixture.settle()
         #expect(refusal(page.change("/tags/adopt", .object([:])))?.contains("has not arrived yet") == true)
+        fixture.broker.returns = { $0.contains("/service/") }
         fixture.receive(
             "ibeacon-rooms/home/tags",
             #"{"v":1,"tags":[{"uuid":"\#(RoomServiceFixture.uuid)","major":1,"minor":7}]}"#, isRetained: true)

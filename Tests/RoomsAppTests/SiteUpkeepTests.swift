@@ -163,6 +163,8 @@ import Testing
         let topic = Self.roomOfJane.replacing("homeassistant", with: prefix)
         for birth in ["homeassistant/status", prefix + "/status"] {
             #expect(fixture.broker.filters.contains(birth))
+            // Everything is announced at most once in 30 s.
+            fixture.wait(.seconds(31))
             let before = fixture.published(topic).count
             fixture.receive(birth, "online", isRetained: true)
             #expect(fixture.published(topic).count == before)

@@ -174,7 +174,7 @@ private enum ExplainedRegions {
                         ]
                     ],
                 ]
-            ],
+            ], "regionCount": 1,
         ]
     ]
 }

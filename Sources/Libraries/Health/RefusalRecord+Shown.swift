@@ -4,6 +4,8 @@ package import JSON
 extension RefusalRecord {
     /// Objects that a finding names; `status` lists all.
     static let mostShown = 3
+    /// Characters of the objects that a finding names beside the first.
+    static let mostNameCharacters = 80
 
     /// What is refused now, one finding for each kind and reason.
     ///
@@ -27,11 +29,23 @@ extension RefusalRecord {
         }
     }
 
+    /// The first objects, and how many more there are. The reason stands behind them, and a text that is shown has a bound, so long
+    /// names make the list shorter.
+    private static func names(of objects: [String]) -> String {
+        var named: [String] = []
+        var length = 0
+        for object in objects.prefix(mostShown) {
+            length += object.count
+            guard named.isEmpty || length <= mostNameCharacters else { break }
+            named.append(object)
+        }
+        let text = named.joined(separator: ", ")
+        return objects.count > named.count ? "\(text) and \(objects.count - named.count) more" : text
+    }
+
     private static func finding(_ kind: Refused.Kind, _ entries: [Entry], because reason: String) -> Finding? {
         guard var shown = entries.first else { return nil }
-        var names = entries.prefix(mostShown).map(\.refused.object).joined(separator: ", ")
-        if entries.count > mostShown { names += " and \(entries.count - mostShown) more" }
-        shown.refused.object = names
+        shown.refused.object = names(of: entries.map(\.refused.object))
         var text = shown.refused.sentence
         // Entries of one kind and reason may lack different things.
         var lacking: [String] = []

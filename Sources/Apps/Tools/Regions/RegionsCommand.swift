@@ -17,7 +17,7 @@ import System
 /// seconds.
 enum RegionsCommand {
     static let specification = CommandSpecification(
-        "regions", operands: "list | show REGION | add DESCRIPTION | remove REGION | import FILE | export [FILE]",
+        "regions", operands: "list | show RID | add DESCRIPTION | remove RID | import FILE | export [FILE]",
         "list, change, import and export regions",
         options: [
             OptionSpecification(
@@ -60,9 +60,9 @@ enum RegionsCommand {
         }
         switch action {
         case "list": try list(context, isJSON: arguments.has("json"))
-        case "show": try show(try need(operand, "\(name) show REGION"), context)
+        case "show": try show(try need(operand, "\(name) show RID"), context)
         case "add": try add(try need(operand, "\(name) add NAME:UUID[:MAJOR[:MINOR]]"), arguments, context)
-        case "remove": try remove(try need(operand, "\(name) remove REGION"), arguments, context)
+        case "remove": try remove(try need(operand, "\(name) remove RID"), arguments, context)
         case "import": return try importFile(try need(operand, "\(name) import FILE"), arguments, context)
         case "export": try export(to: operand ?? "-", context)
         default:
