@@ -3,6 +3,7 @@
 # while the controller does not scan.
 # kernels: uml
 # long
+# for a release
 # not quick
 . "$BENCH/guest/lib.sh"
 . "$BENCH/guest/orders.sh"
