@@ -25,7 +25,7 @@ import Testing
 
     @Test func `An action without options of its own shows those that all actions have`() {
         let page = HelpText.page(RegionsCommand.specification, operands: ["remove"])
-        #expect(page.contains("usage: ibeacon-gateway regions [OPTIONS] remove REGION\n"))
+        #expect(page.contains("usage: ibeacon-gateway regions [OPTIONS] remove RID\n"))
         #expect(page.contains("--tracker TID") && !page.contains("--leave-after"))
         #expect(!HelpText.page(RoomsCommand.specification, operands: ["clear"]).contains("Options:"))
     }
