@@ -16,7 +16,7 @@ private final class ScannerFixture: ScannerOutput {
     private(set) var notices: [String] = []
     /// What presence decides of one beacon, which every report is taken for.
     private var presence = PresenceEngine()
-    private(set) var decisions: [PresenceEngine.Effect] = []
+    var decisions: [PresenceEngine.Effect] = []
 
     init() {
         let region = MonitoredRegion(
@@ -101,8 +101,22 @@ private final class ScannerFixture: ScannerOutput {
         decide(.tick, at: kernel.host.now)
     }
 
-    func report(_ index: UInt16) {
-        kernel.says(0x002f, index, Array(ManagementEventTests.found.dropFirst(6)))
+    /// - Parameter beacon: The last octet of the address.
+    func report(_ index: UInt16, beacon: UInt8 = 0x0a) {
+        var message = Array(ManagementEventTests.found.dropFirst(6))
+        // Behind the monitor's handle.
+        message[2] = beacon
+        kernel.says(0x002f, index, message)
+    }
+
+    /// Two beacons are heard every half second, in turn, for a minute.
+    func hearsTwoBeacons() {
+        for count in 0..<240 {
+            report(0, beacon: UInt8(1 + count % 2))
+            wait(.milliseconds(250))
+        }
+        #expect(drainEvents(pauses: true).allSatisfy { $0 == "0 heard" })
+        decisions = []
     }
 }
 
@@ -658,6 +672,51 @@ private final class ScannerFixture: ScannerOutput {
         fixture.wait(.seconds(35))
         #expect(fixture.drainEvents().first == "0 is deaf")
         #expect(fixture.kernel.sent().contains("setPowered 0=0"))
+        #expect(scanner.adapters.map(\.isListening) == [false])
+    }
+
+    @Test func `Silence of all beacons does not count before it is known whether the controller is deaf`() throws {
+        let fixture = ScannerFixture()
+        fixture.kernel.controller = { _ in ScriptedHCISocket.complete(0x1009, [1, 2, 3, 4, 5, 6]) }
+        let scanner = try fixture.started()
+        fixture.hearsTwoBeacons()
+        for _ in 0..<24 { fixture.wait(.milliseconds(100)) }
+        #expect(fixture.drainEvents(pauses: true) == ["0 pauses"], "which nobody is told of")
+        for _ in 0..<20 { fixture.wait(.milliseconds(100)) }
+        #expect(fixture.drainEvents(pauses: true) == ["0 is deaf"])
+        for _ in 0..<40 { fixture.wait(.milliseconds(100)) }
+        #expect(fixture.decisions.isEmpty, "nobody leaves")
+        #expect(scanner.adapters.map(\.resets) == [1])
+    }
+
+    @Test func `The silence of one beacon counts as soon as the controller has answered`() throws {
+        let fixture = ScannerFixture()
+        fixture.kernel.controller = { _ in ScriptedHCISocket.complete(0x1009, [1, 2, 3, 4, 5, 6]) }
+        let scanner = try fixture.started()
+        for _ in 0..<240 {
+            fixture.report(0)
+            fixture.wait(.milliseconds(250))
+        }
+        fixture.decisions = []
+        _ = fixture.drainEvents()
+        for _ in 0..<34 { fixture.wait(.milliseconds(100)) }
+        #expect(fixture.drainEvents(pauses: true).isEmpty)
+        #expect(fixture.kernel.hci[0]?.commands.count == 1, "it was asked")
+        #expect(!fixture.decisions.isEmpty, "and the beacon has left")
+        #expect(scanner.adapters.map(\.isListening) == [true])
+    }
+
+    @Test func `The silence of one beacon does not count while the controller does not answer`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        for _ in 0..<240 {
+            fixture.report(0)
+            fixture.wait(.milliseconds(250))
+        }
+        fixture.decisions = []
+        for _ in 0..<40 { fixture.wait(.milliseconds(100)) }
+        #expect(fixture.drainEvents().last == "0 is deaf")
+        #expect(fixture.decisions.isEmpty)
         #expect(scanner.adapters.map(\.isListening) == [false])
     }
 

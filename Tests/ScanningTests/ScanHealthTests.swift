@@ -14,12 +14,19 @@ private struct Bench {
     var strength: Int8 = -65
     var isDeaf = false
     var isHung = false
+    /// Whether an answer, good or bad, does not come at all.
+    var isUnanswering = false
     /// Share of the advertisements that are heard, chosen at random.
     var duty = 1.0
     private var random = SplitMix64(seed: 21)
     private(set) var advice: [ScanHealth.Advice] = []
     private(set) var ticks = 0
     private var nextTick = MonotonicInstant.zero
+    /// How long each advertiser has been silent while that counted, and those that presence would have given up for it.
+    private var isOff = false
+    private var intervals: [UInt64: Duration] = [:]
+    private var silences: [UInt64: Duration] = [:]
+    private(set) var left: Set<UInt64> = []
 
     init(_ intervals: [Duration]) {
         advertisers = intervals.enumerated().map { (UInt64($0.offset + 1), $0.element) }
@@ -35,8 +42,11 @@ private struct Bench {
                     if duty < 1, Double(random.next() >> 11) / 0x1p53 >= duty { continue }
                     let address = DeviceAddress(value: one.address, isRandom: true)
                     health.heard(AdvertisingReport(address: address, rssi: RSSI(reported: strength)), at: now)
+                    silences[one.address] = .zero
+                    intervals[one.address] = one.interval
                 }
             }
+            countSilence()
             guard now >= nextTick else { continue }
             ticks += 1
             var next = health.tick(at: now)
@@ -48,13 +58,34 @@ private struct Bench {
         }
     }
 
+    /// Presence gives up a beacon after 3 s and four intervals at the earliest.
+    private mutating func countSilence() {
+        guard !health.isDoubtful, !health.isUncertain, !isOff else { return }
+        for (address, silence) in silences {
+            silences[address] = silence + .milliseconds(100)
+            if silence > max(.seconds(3), intervals[address, default: .zero] * 4.2) { left.insert(address) }
+        }
+    }
+
+    /// The adapter is switched off and on.
+    mutating func powerCycle(_ duration: Duration) {
+        health.scanStopped(at: now)
+        isOff = true
+        let wasDeaf = isDeaf
+        isDeaf = true
+        play(duration)
+        (isDeaf, isOff) = (wasDeaf, false)
+        health.scanStarted(at: now)
+    }
+
     private mutating func follow(_ advice: ScanHealth.Advice, resetHelps: Bool) -> ScanHealth.Advice? {
         switch advice {
+        case .probe where isUnanswering: return nil
         case .probe: return isHung ? health.probeFailed(at: now) : health.probeAnswered(at: now)
         case .restartScan: health.scanStarted(at: now)
         case .reset:
             if resetHelps { (isDeaf, isHung) = (false, false) }
-            health.scanStopped()
+            health.scanStopped(at: now)
             health.scanStarted(at: now)
         }
         return nil
@@ -227,9 +258,80 @@ private struct Bench {
     @Test func judgesNothingWhileTheAdapterIsOff() {
         var bench = Bench([.milliseconds(100), .milliseconds(200)])
         bench.play(.seconds(60))
-        bench.health.scanStopped()
+        bench.health.scanStopped(at: bench.now)
         bench.isDeaf = true
         bench.play(.seconds(600))
         #expect(bench.advice.isEmpty)
+    }
+
+    static let rooms: [[Int]] = [[200, 500, 700], [300, 1400], [700, 700], [300, 300], [1000, 1200, 1400]]
+
+    @Test(arguments: rooms, 0..<14)
+    func nobodyLeavesARoomWhoseControllerBecomesDeaf(intervals: [Int], moment: Int) {
+        var bench = Bench(intervals.map { .milliseconds($0) })
+        bench.play(.seconds(60) + .milliseconds(100 * moment))
+        bench.isDeaf = true
+        bench.play(.seconds(40))
+        #expect(bench.resets == 1)
+        #expect(bench.left.isEmpty)
+        #expect(!bench.isDeaf && !bench.health.isDoubtful && !bench.health.isUncertain)
+    }
+
+    @Test(arguments: [1, 3, 30]) func findsAControllerDeafRightAfterAShortStop(seconds: Int) {
+        var bench = Bench([.milliseconds(200), .milliseconds(500), .milliseconds(700)])
+        bench.play(.seconds(60))
+        bench.powerCycle(.seconds(seconds))
+        bench.isDeaf = true
+        bench.play(.seconds(20))
+        #expect(bench.resets == 1)
+        #expect(bench.left.isEmpty)
+    }
+
+    @Test func expectsNobodyAfterALongStop() {
+        var bench = Bench([.milliseconds(200), .milliseconds(500)])
+        bench.play(.seconds(60))
+        bench.powerCycle(.seconds(90))
+        bench.advertisers = []
+        bench.play(.seconds(600))
+        #expect(bench.resets == 0)
+    }
+
+    @Test(arguments: 7..<20) func findsAControllerDeafRightAfterTheResetForIt(moment: Int) {
+        var bench = Bench([.milliseconds(200), .milliseconds(500), .milliseconds(700)])
+        bench.play(.seconds(60))
+        for count in 1...2 {
+            bench.isDeaf = true
+            while bench.isDeaf, bench.now < .zero.advanced(by: .seconds(120)) { bench.play(.milliseconds(100)) }
+            #expect(bench.resets == count)
+            bench.play(.milliseconds(100 * moment))
+        }
+        #expect(bench.left.isEmpty)
+    }
+
+    @Test(arguments: [300, 500, 700, 1000, 1400]) func aSingleBeaconThatLeftIsNoDoubt(milliseconds: Int) {
+        var bench = Bench([.milliseconds(milliseconds)])
+        bench.play(.seconds(60))
+        bench.advertisers = []
+        bench.play(max(.seconds(3), .milliseconds(milliseconds) * 4.2) + .milliseconds(200))
+        #expect(bench.left == [1], "as soon as without a check")
+    }
+
+    @Test func oneOfSeveralBeaconsThatLeftIsNoDoubt() {
+        var bench = Bench([.milliseconds(300), .milliseconds(500), .milliseconds(700)])
+        bench.play(.seconds(60))
+        bench.advertisers.removeFirst()
+        bench.play(.milliseconds(3200))
+        #expect(bench.left == [1])
+        #expect(bench.advice.isEmpty)
+    }
+
+    @Test(arguments: [300, 500, 700, 1000, 1400]) func aSingleBeaconStaysWhileTheControllerHangs(milliseconds: Int) {
+        var bench = Bench([.milliseconds(milliseconds)])
+        bench.play(.seconds(60))
+        bench.isHung = true
+        bench.isUnanswering = true
+        bench.play(.seconds(20))
+        #expect(bench.left.isEmpty)
+        #expect(bench.health.isDoubtful)
     }
 }

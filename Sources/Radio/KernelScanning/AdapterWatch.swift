@@ -114,7 +114,7 @@ final class AdapterWatch {
         isScanning = false
         probe?.cancel()
         probe = nil
-        health.scanStopped()
+        health.scanStopped(at: now)
         keeper.end(at: now)
         update(because: reason, at: now)
         tell(.silent, because: reason, at: now)
@@ -215,6 +215,8 @@ final class AdapterWatch {
         probe = nil
         let advice = answered ? health.probeAnswered(at: now) : health.probeFailed(at: now)
         if let advice { follow(advice, at: now) }
+        // Silence counts again as soon as the answer is here.
+        update(because: "the controller is well", at: now)
     }
 
     func notice(_ priority: LogPriority, _ text: String) {
@@ -235,6 +237,7 @@ final class AdapterWatch {
             tell(.silent, because: "the controller may have failed", at: now)
         } else {
             switch state {
+            case .confirmed where health.isUncertain: if told == .listening { tell(.pausing, because: "", at: now) }
             case .confirmed: tell(.listening, because: reason, at: now)
             case .pausing: if told == .listening { tell(.pausing, because: "", at: now) }
             case .silent: tell(.silent, because: keeper.objection ?? reason, at: now)

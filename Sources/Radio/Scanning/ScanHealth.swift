@@ -10,6 +10,9 @@ package import Beacon
 /// the controller is reset, once for each such moment. (Beacons that are carried away together also fall silent
 /// together, but with a weak signal.) If the controller answers and nothing is heard, the scan is restarted from time
 /// to time, which costs milliseconds.
+///
+/// Presence gives up a beacon after 3 s at the earliest, so a doubt must begin before that, and before it is worth a line:
+/// silence does not count while the steady advertisers together have missed too much (`isUncertain`).
 package struct ScanHealth: Sendable {
     package enum Advice: Hashable, Sendable {
         /// Send the controller a harmless command, then call `probeAnswered` or `probeFailed`.
@@ -29,6 +32,14 @@ package struct ScanHealth: Sendable {
     /// for the tick that detects it.
     static let silenceBeforeSlowTicks = Duration.seconds(10)
     static let slowTick = Duration.seconds(5)
+    /// A healthy controller answers a probe in less.
+    static let promptAnswer = Duration.milliseconds(100)
+    /// Time for an answer before the controller is doubted.
+    static let lateAnswer = Duration.seconds(1)
+    /// The adapter may have been off for so long in the same place, as when it is reset, and hears the same advertisers again.
+    static let shortStop = Duration.seconds(60)
+    /// The least time between two ticks.
+    static let leastTick = Duration.milliseconds(10)
 
     /// The check in progress.
     private enum Phase: Hashable {
@@ -53,17 +64,23 @@ package struct ScanHealth: Sendable {
     private var failedProbes = 0
     private var rhythms = AdvertiserRhythms()
     private var isSuspected = false
-    /// A probe has been unanswered for longer than a tick. A healthy controller answers in milliseconds.
+    /// A probe has been unanswered for `lateAnswer`.
     private var isAnswerLate = false
+    /// When the probe in progress was sent.
+    private var askedAt = MonotonicInstant.zero
     /// A probe was sent since the last report.
     private var hasAskedSinceHeard = false
     /// Since when the scan is known to be off for a while; nil: it is not.
     private var pausedSince: MonotonicInstant?
+    /// Since when the scan has ended; nil: it has not, or never began.
+    private var stoppedSince: MonotonicInstant?
 
     package init() {}
 
     /// True while a check is in progress: silence must not count meanwhile.
     package var isDoubtful: Bool { isSuspected || isAnswerLate }
+    /// True while it is not known whether the controller hears. Silence must not count meanwhile, which is nothing to tell yet.
+    package private(set) var isUncertain = false
 
     /// Records one report. It is called for every report, so it takes constant time and allocates nothing.
     package mutating func heard(_ report: AdvertisingReport, at now: MonotonicInstant) {
@@ -74,6 +91,11 @@ package struct ScanHealth: Sendable {
 
     /// Scanning has begun, for the first time or again.
     package mutating func scanStarted(at now: MonotonicInstant) {
+        if let since = stoppedSince {
+            stoppedSince = nil
+            if since.duration(to: now) > Self.shortStop { rhythms = AdvertiserRhythms() }
+            resume(Pause(since: since, end: now))
+        }
         listeningSince = now
         nextProbe = now.advanced(by: scanRestarts.delay)
         if case .resetting = phase { phase = .resetting(now) }
@@ -81,14 +103,16 @@ package struct ScanHealth: Sendable {
         isAnswerLate = false
     }
 
-    /// Scanning has ended for a known reason (adapter off, unplugged): there is nothing to check.
-    package mutating func scanStopped() {
+    /// Scanning has ended for a known reason (adapter off, unplugged): there is nothing to check. A stop that is short counts as
+    /// a pause, because a controller may become deaf right after it.
+    package mutating func scanStopped(at now: MonotonicInstant) {
+        if listeningSince != nil { stoppedSince = now }
         listeningSince = nil
         isAnswerLate = false
+        isUncertain = false
         if case .resetting = phase { return }
         phase = .listening
         isSuspected = false
-        rhythms = AdvertiserRhythms()
     }
 
     /// The controller is known not to scan for a while, or scans again. Silence means nothing meanwhile, and what was known before
@@ -131,6 +155,7 @@ package struct ScanHealth: Sendable {
         guard isProbing else { return nil }
         failedProbes = 0
         isAnswerLate = false
+        isUncertain = isSilenceOfAll(at: now)
         if phase == .probingAfterReset { isSuspected = false }
         guard isSuspected else {
             phase = .listening
@@ -155,12 +180,20 @@ package struct ScanHealth: Sendable {
 
     /// How long after a tick the next is due.
     ///
-    /// While nothing is heard, the processor need not wake each second: no tick before the next probe has an effect.
+    /// While nothing is heard, the processor need not wake each second: no tick before the next probe has an effect. A silence
+    /// that becomes unusual has a tick of its own, because presence does not wait for the next.
     package func nextTick(after now: MonotonicInstant) -> Duration {
-        guard phase == .listening, !isDoubtful else { return .seconds(1) }
-        guard let listeningSince, pausedSince == nil else { return Self.slowTick }
+        guard !isProbing || isUncertain else { return Self.promptAnswer }
+        guard phase == .listening, !isDoubtful, pausedSince == nil else { return .seconds(1) }
+        guard let listeningSince else {
+            let isShort = stoppedSince.map { $0.duration(to: now) <= Self.shortStop } ?? false
+            return isShort ? .seconds(1) : Self.slowTick
+        }
         let quiet = max(lastHeard ?? .zero, listeningSince).duration(to: now)
-        return quiet > Self.silenceBeforeSlowTicks ? Self.slowTick : .seconds(1)
+        guard quiet <= Self.silenceBeforeSlowTicks else { return Self.slowTick }
+        let unusual = [rhythms.silentTogether, hasAskedSinceHeard ? nil : rhythms.silenceUnusual].compactMap(\.self)
+        let next = unusual.map { now.duration(to: $0) }.filter { $0 > .zero }.min() ?? .seconds(1)
+        return min(max(next, Self.leastTick), .seconds(1))
     }
 
     /// Called about once a second, or at the time of `nextTick`.
@@ -175,7 +208,8 @@ package struct ScanHealth: Sendable {
         }
         switch phase {
         case .probing, .probingAfterReset:
-            isAnswerLate = true
+            isUncertain = true
+            if askedAt.duration(to: now) >= Self.lateAnswer { isAnswerLate = true }
             return nil
         case .restarted(let since):
             guard since.duration(to: now) >= Self.patience else { return nil }
@@ -187,22 +221,32 @@ package struct ScanHealth: Sendable {
         }
     }
 
+    /// Whether the steady advertisers are silent together for so long that the cause may be the controller.
+    private func isSilenceOfAll(at now: MonotonicInstant) -> Bool {
+        guard let silent = rhythms.silentTogether else { return false }
+        return now >= silent
+    }
+
     private var isProbing: Bool { phase == .probing || phase == .probingAfterReset }
 
     private mutating func lookForSilence(at now: MonotonicInstant) -> Advice? {
+        isUncertain = isSilenceOfAll(at: now)
         if !isSuspected, rhythms.fellSilentTogether(before: now) {
             isSuspected = true
-            phase = .probing
-            return .probe
+            return ask(at: now)
         }
-        if !hasAskedSinceHeard, rhythms.isSilenceUnusual(at: now) {
+        if !hasAskedSinceHeard, let unusual = rhythms.silenceUnusual, now >= unusual {
             hasAskedSinceHeard = true
-            phase = .probing
-            return .probe
+            return ask(at: now)
         }
         guard let nextProbe, now >= nextProbe else { return nil }
         guard quietFor(now) >= Self.silenceBeforeProbe else { return nil }
+        return ask(at: now)
+    }
+
+    private mutating func ask(at now: MonotonicInstant) -> Advice {
         phase = .probing
+        askedAt = now
         return .probe
     }
 
@@ -219,13 +263,14 @@ package struct ScanHealth: Sendable {
         }
         nextReset = now.advanced(by: resets.nextDelay())
         phase = .resetting(now)
-        rhythms = AdvertiserRhythms()
+        rhythms.excuse(until: now)
         return .reset(because: reason)
     }
 
     /// The controller was reset and is still silent. If it answers now, no beacon is near.
     private mutating func afterUselessReset(at now: MonotonicInstant) -> Advice? {
         phase = .probingAfterReset
+        askedAt = now
         failedProbes = 0
         return .probe
     }
@@ -234,92 +279,9 @@ package struct ScanHealth: Sendable {
         phase = .listening
         isSuspected = false
         isAnswerLate = false
+        isUncertain = false
         failedProbes = 0
         scanRestarts.reset()
         resets.reset()
-    }
-}
-
-/// The last few advertisers and how often each is heard.
-struct AdvertiserRhythms: Sendable {
-    private struct Advertiser: BitwiseCopyable {
-        var address: UInt64 = 0
-        var lastHeard = MonotonicInstant.zero
-        /// Smoothed time between two reports, in nanoseconds.
-        var interval: Int64 = 0
-        var reports: UInt32 = 0
-        /// Smoothed signal strength, in 1/4 dBm.
-        var strength: Int32 = 0
-    }
-
-    /// Reports before a rhythm is accepted.
-    private static let enoughReports: UInt32 = 5
-    /// Slower advertisers are ignored, because their silence would have to last too long.
-    private static let slowestInterval: Int64 = 1_500_000_000
-    /// Missed reports in a row that count as silence. With half of all packets lost, they occur by chance 1 in 64
-    /// times.
-    private static let missedReports: Int64 = 6
-    private static let shortestSilence: Int64 = 3_000_000_000
-    /// Weaker advertisers may have left the range; −80 dBm is well above the sensitivity of any receiver.
-    private static let faintest: Int32 = -80
-    /// The strength if the controller gives none: such a report proves nothing here.
-    private static let unknownStrength: Int8 = -127
-
-    private var slots = InlineArray<16, Advertiser>(repeating: Advertiser())
-
-    mutating func heard(_ report: AdvertisingReport, at now: MonotonicInstant) {
-        let address = report.address
-        let strength = Int32((report.rssi?.dBm ?? Self.unknownStrength))
-        // Addresses of one maker often differ in the low bits only, so those choose the slot.
-        let slot = Int(truncatingIfNeeded: (address.value ^ address.value >> 8) & 15)
-        if slots[slot].address == address.value, slots[slot].reports > 0 {
-            let interval = now.nanoseconds - slots[slot].lastHeard.nanoseconds
-            slots[slot].interval += (interval - slots[slot].interval) / (slots[slot].reports == 1 ? 1 : 4)
-            slots[slot].reports &+= 1
-            slots[slot].lastHeard = now
-            slots[slot].strength += strength - slots[slot].strength / 4
-        } else {
-            slots[slot] = Advertiser(
-                address: address.value, lastHeard: now, interval: 0, reports: 1, strength: strength * 4)
-        }
-    }
-
-    /// Nothing could be heard meanwhile.
-    mutating func shift(_ pause: ScanHealth.Pause) {
-        for index in slots.indices { slots[index].lastHeard = pause.shifted(slots[index].lastHeard) }
-    }
-
-    /// Whether nothing is heard although a steady advertiser of any strength should have been heard.
-    func isSilenceUnusual(at now: MonotonicInstant) -> Bool {
-        var isUnusual = false
-        for index in slots.indices where slots[index].reports > 0 {
-            let one = slots[index]
-            let silence = now.nanoseconds - one.lastHeard.nanoseconds
-            guard silence >= Self.shortestSilence else { return false }
-            guard one.reports >= Self.enoughReports, one.interval <= Self.slowestInterval else { continue }
-            if silence >= Self.missedReports * one.interval { isUnusual = true }
-        }
-        return isUnusual
-    }
-
-    /// Whether two or more steady advertisers stopped at about the same time, long enough ago to exclude chance.
-    func fellSilentTogether(before now: MonotonicInstant) -> Bool {
-        var last = Int64.min
-        for index in slots.indices where slots[index].reports > 0 {
-            last = max(last, slots[index].lastHeard.nanoseconds)
-        }
-        var steady = 0
-        for index in slots.indices {
-            let one = slots[index]
-            guard one.reports >= Self.enoughReports, one.interval <= Self.slowestInterval,
-                one.strength / 4 >= Self.faintest
-            else { continue }
-            // Advertisers that had left before that moment do not count.
-            guard last - one.lastHeard.nanoseconds <= 2 * one.interval + 100_000_000 else { continue }
-            let silence = now.nanoseconds - one.lastHeard.nanoseconds
-            guard silence >= max(Self.shortestSilence, Self.missedReports * one.interval) else { return false }
-            steady += 1
-        }
-        return steady >= 2
     }
 }
