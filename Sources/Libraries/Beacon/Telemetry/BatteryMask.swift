@@ -13,13 +13,16 @@ public struct BatteryMask: Hashable, Sendable, BitwiseCopyable {
     public let minor: UInt16
 
     /// A mask of these bits. Bits of the UUID need a UUID: which tags are meant is known by the other bits.
-    public init(
-        uuid: BeaconUUID?, major: UInt16, minor: UInt16, uuidBits: BeaconUUID = BeaconUUID(high: 0, low: 0)
-    ) {
+    public init(uuid: BeaconUUID?, major: UInt16, minor: UInt16, uuidBits: BeaconUUID) {
         self.uuid = uuid
         self.major = major
         self.minor = minor
         self.uuidBits = uuidBits
+    }
+
+    /// A mask of bits of major and minor.
+    public init(uuid: BeaconUUID?, major: UInt16, minor: UInt16) {
+        self.init(uuid: uuid, major: major, minor: minor, uuidBits: BeaconUUID(high: 0, low: 0))
     }
 
     /// From this width on, the number in the bits is the level in per cent, because 100 fits into it.
