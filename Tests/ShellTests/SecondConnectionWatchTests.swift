@@ -64,6 +64,29 @@ import Testing
         #expect(verdicts == [false, false, false, true])
     }
 
+    @Test mutating func `They have one client id also if each end is reported before the acceptance`() {
+        _ = first(Self.up, at: 0)
+        var verdicts: [Bool] = []
+        for start in [1.0, 11] {
+            verdicts.append(first(Self.down(.closed(code: 0x8e)), at: start) != nil)
+            verdicts.append(second(Self.up, at: start + 0.1) != nil)
+            verdicts.append(second(Self.down(.closed(code: 0x8e)), at: start + 2) != nil)
+            verdicts.append(first(Self.up, at: start + 2.1) != nil)
+        }
+        #expect(verdicts == [false, false, false, false, false, false, false, true])
+    }
+
+    @Test mutating func `A broker that restarts often and quickly is not taken for one either`() {
+        var verdicts: [String?] = []
+        for start in [0.0, 20, 40, 60] {
+            verdicts.append(first(Self.up, at: start))
+            verdicts.append(second(Self.up, at: start + 0.1))
+            verdicts.append(first(Self.down(), at: start + 19))
+            verdicts.append(second(Self.down(), at: start + 19))
+        }
+        #expect(verdicts.allSatisfy { $0 == nil })
+    }
+
     @Test mutating func `Another program with the client id of the first connection is not the second connection`() {
         _ = second(Self.up, at: 0)
         var verdicts: [String?] = []

@@ -16,13 +16,36 @@ package struct SecondConnectionWatch {
     private struct Side {
         var acceptedAt: MonotonicInstant?
         var isConnected = false
+        /// When it ended while the other side was not connected, and no acceptance explains that yet.
+        var endedAlone: MonotonicInstant?
         /// When the other side's acceptance ended this one.
         var takeovers: [MonotonicInstant] = []
 
+        mutating func accepted(at now: MonotonicInstant) {
+            (isConnected, acceptedAt, endedAlone) = (true, now, nil)
+        }
+
         /// The connection ended.
-        mutating func ended(afterAcceptanceAt other: MonotonicInstant?, at now: MonotonicInstant) {
-            defer { isConnected = false }
-            guard isConnected, let other, other.duration(to: now) <= takeoverTime else { return }
+        mutating func ended(beside other: Side, at now: MonotonicInstant) {
+            guard isConnected else { return }
+            isConnected = false
+            if let accepted = other.acceptedAt, accepted.duration(to: now) <= takeoverTime {
+                wasTakenOver(at: now)
+            } else if !other.isConnected {
+                endedAlone = now
+            }
+        }
+
+        /// The other side was accepted. A broker ends the former connection before it accepts the new one, and each connection has
+        /// a thread of its own, so the end is often reported first. Where a broker restarts, both end, and only the later of them
+        /// ends alone.
+        mutating func otherWasAccepted(at now: MonotonicInstant) {
+            guard let endedAlone, endedAlone.duration(to: now) <= takeoverTime else { return }
+            self.endedAlone = nil
+            wasTakenOver(at: now)
+        }
+
+        private mutating func wasTakenOver(at now: MonotonicInstant) {
             takeovers = takeovers.filter { $0.duration(to: now) < memory } + [now]
         }
     }
@@ -38,9 +61,12 @@ package struct SecondConnectionWatch {
     /// - Returns: Why the broker admits one connection only; nil: nothing says so.
     package mutating func handleFirst(_ event: BrokerEvent, at now: MonotonicInstant) -> String? {
         switch event {
-        case .connected: (first.isConnected, first.acceptedAt) = (true, now)
+        case .connected:
+            first.accepted(at: now)
+            second.otherWasAccepted(at: now)
+            return mutualEnd
         case .disconnected:
-            first.ended(afterAcceptanceAt: second.acceptedAt, at: now)
+            first.ended(beside: second, at: now)
             return mutualEnd
         default: break
         }
@@ -51,10 +77,13 @@ package struct SecondConnectionWatch {
     package mutating func handleSecond(_ event: BrokerEvent, at now: MonotonicInstant) -> String? {
         switch event {
         case .connected:
-            (second.isConnected, second.acceptedAt, refusals) = (true, now, 0)
+            refusals = 0
+            second.accepted(at: now)
+            first.otherWasAccepted(at: now)
+            return mutualEnd
         case .disconnected(let failure, _):
             if second.isConnected {
-                second.ended(afterAcceptanceAt: first.acceptedAt, at: now)
+                second.ended(beside: first, at: now)
                 return mutualEnd
             }
             guard first.isConnected, failure.mayBeClientID else {
