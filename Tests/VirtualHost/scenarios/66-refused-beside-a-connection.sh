@@ -2,14 +2,7 @@
 # kernels: uml
 . "$BENCH/guest/lib.sh"
 
-GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'
-bus_on
-bluetoothd_on
-broker_on
-controller_on first
-slow_beacon first
-gateway_on mgmt '"auto"'
-within 20 "the beacon enters" happened enter 1
+slow_beacon_is_inside
 sleep 20
 # LE Connection Complete: handle 0x0040, central, a random address.
 tell first "hex 04 3e 13 01 00 40 00 00 01 0d 00 00 00 00 c0 18 00 00 00 c8 00 00"

@@ -5,14 +5,7 @@
 
 # was_reset TIMES
 was_reset() { [ "$(resets)" -ge "$1" ]; }
-GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'
-bus_on
-bluetoothd_on
-broker_on
-controller_on first
-slow_beacon first
-gateway_on mgmt '"auto"'
-within 20 "the beacon enters" happened enter 1
+slow_beacon_is_inside
 sleep 30
 for round in 1 2 3; do
     tell first stuck 0x0c
