@@ -25,7 +25,7 @@ struct PhoneBook {
     var site: PhoneSite?
     /// Whether this gateway has published its list since the start.
     var hasPublished = false
-    /// Whether the broker lacks the list: somebody deleted or replaced it, or the queue was full; or another gateway has an older one.
+    /// Whether the broker lacks the list: another client deleted or replaced it, or the queue was full; or another gateway has an older one.
     var isDue = false
     /// When the list was published last.
     var published: MonotonicInstant?

@@ -255,7 +255,7 @@ extension Service {
             phones.setList(keys, of: gateway)
             storePhones()
             guard isOwn else {
-                // Its gateway may have been off, or somebody repeats what it once said.
+                // Its gateway may have been off, or another client repeats what it once said.
                 if phones.isRead, phones.answers(keys, of: gateway) { phones.isDue = true }
                 return true
             }
