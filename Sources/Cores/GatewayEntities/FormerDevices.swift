@@ -49,7 +49,7 @@ struct FormerDevices: Sendable {
                 return true
             }
             guard topic.hasPrefix(prefix + "/"), topic.hasSuffix("/config"),
-                topic.contains("/\(HomeAssistantFeed.node(of: device.text))/")
+                topic.hasPart("/\(HomeAssistantFeed.node(of: device.text))/")
             else { continue }
             let count = found[device]?.descriptions.count ?? 0
             if isRetained, !payload.isEmpty, count < HomeAssistantFeed.strangeLimit {

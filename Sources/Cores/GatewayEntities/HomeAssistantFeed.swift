@@ -170,7 +170,7 @@ package struct HomeAssistantFeed: Sendable {
         // A description from before a restart: `update` removes it if it is no longer valid.
         let isOurs =
             topic.hasPrefix(settings.prefix + "/") && topic.hasSuffix("/config")
-            && topic.contains("/\(settings.node)/")
+            && topic.hasPart("/\(settings.node)/")
         if isOurs, isRetained, !payload.isEmpty, announced[topic] == nil, strangeCount < Self.strangeLimit {
             announced[topic] = payload.utf8.count <= RemovedDescriptions.mostBytes ? payload : ""
             strangeCount += 1
@@ -238,7 +238,7 @@ package struct HomeAssistantFeed: Sendable {
                 }
                 let battery = Self.batteryTopic(tracker, rid: region.rid)
                 if let state = region.battery {
-                    let isNews = states[battery].map { $0.contains(Self.lowMark) != state.isLow } ?? true
+                    let isNews = states[battery].map { $0.hasPart(Self.lowMark) != state.isLow } ?? true
                     send(battery, state.entityState, every: isNews ? nil : Self.batteryPeriod)
                 } else {
                     // The retained value of an earlier run is still the latest.
@@ -274,7 +274,7 @@ package struct HomeAssistantFeed: Sendable {
     private static func stateTopic(describedBy payload: String) -> String? {
         guard let topic = (try? JSONValue(parsing: Array(payload.utf8)))?["state_topic"]?.string,
             topic.hasPrefix("ibeacon-gateway/"),
-            ["/signal/", "/battery/", "/presence/"].contains(where: topic.contains)
+            ["/signal/", "/battery/", "/presence/"].contains(where: topic.hasPart)
         else { return nil }
         return topic
     }

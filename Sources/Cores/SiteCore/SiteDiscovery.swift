@@ -78,7 +78,7 @@ package struct SiteDiscovery: Sendable {
 
     /// Whether a topic is that of one of this site's descriptions.
     package func isDescription(_ topic: String) -> Bool {
-        topic.hasPrefix(settings.prefix + "/") && topic.hasSuffix("/config") && topic.contains("/\(settings.node)/")
+        topic.hasPrefix(settings.prefix + "/") && topic.hasSuffix("/config") && topic.hasPart("/\(settings.node)/")
     }
 
     // MARK: Removal

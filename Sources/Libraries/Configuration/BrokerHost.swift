@@ -1,3 +1,5 @@
+import Base
+
 /// A broker's name or address as people write it: with a scheme, a port, brackets, or blanks around it.
 package struct BrokerHost: Equatable {
     package let name: String
@@ -18,8 +20,8 @@ package struct BrokerHost: Equatable {
     package init(_ text: String) throws(Problem) {
         var rest = Substring(text).trimmed
         var tls: Bool?
-        if let end = rest.firstRange(of: "://") {
-            let scheme = rest[..<end.lowerBound].lowercased()
+        if let end = rest.firstIndex(ofPart: "://") {
+            let scheme = rest[..<end].lowercased()
             switch scheme {
             case "ws", "wss":
                 throw Problem(reason: "WebSockets are not spoken; write the broker's name, and the port for MQTT")
@@ -31,7 +33,7 @@ package struct BrokerHost: Equatable {
                     throw Problem(reason: "'\(scheme.prefix(20))://' is not known; write the broker's name alone")
                 }
             }
-            rest = rest[end.upperBound...]
+            rest = rest[end...].dropFirst(3)
         }
         if rest.contains("@") {
             throw Problem(reason: "a login does not belong here; write it as username and password")

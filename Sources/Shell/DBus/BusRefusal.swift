@@ -1,3 +1,5 @@
+import Base
+
 /// What to do when the bus, or a service of it, refuses.
 package enum BusRefusal {
     /// What a person can do about a refusal that does not come from the service itself.
@@ -5,14 +7,14 @@ package enum BusRefusal {
     /// - Parameter text: The error's name and words, such as `BusMessage.errorText`.
     /// - Returns: nil if the bus has not refused.
     package static func cure(_ text: String) -> String? {
-        if text.contains("AppArmor") {
+        if text.hasPart("AppArmor") {
             return "allow 'dbus' in the AppArmor profile that confines this program, or, in a container of Docker: "
                 + "--security-opt apparmor=unconfined"
         }
-        if text.contains("SELinux") {
+        if text.hasPart("SELinux") {
             return "allow it in SELinux's policy; the denial is in: ausearch -m USER_AVC"
         }
-        guard text.contains("AccessDenied") || text.contains("Permission denied") else { return nil }
+        guard text.hasPart("AccessDenied") || text.hasPart("Permission denied") else { return nil }
         return "let this user send it, by a policy in /etc/dbus-1/system.d, or run the command with sudo"
     }
 

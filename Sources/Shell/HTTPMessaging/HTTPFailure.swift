@@ -1,3 +1,5 @@
+import Base
+
 /// Why messages cannot be posted, in a form that a status page can show and a user can act on. None is fatal.
 package enum HTTPFailure: Error, Equatable, Sendable {
     /// libcurl is not installed.
@@ -81,7 +83,7 @@ extension HTTPFailure: CustomStringConvertible {
         case .settings: return "change that setting"
         case .nameNotResolved: return "check \"url\"; names in .local need the package libnss-mdns"
         case .unreachable: return "check that the server runs at that port, and that no firewall blocks it"
-        case .tls(let why) where why.contains("expired"):
+        case .tls(let why) where why.hasPart("expired"):
             return "renew the server's certificate; if it has not expired, set this machine's clock"
         case .tls where settings.caFile == nil:
             return "if the server has a certificate of its own authority, give that authority as \"caFile\"; "

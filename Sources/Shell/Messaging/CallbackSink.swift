@@ -123,7 +123,7 @@ final class CallbackSink {
         if complaints.count < 8 { complaints.append(complaint) }
         // OpenSSL's error text does not distinguish an expired certificate from an unknown authority. Its verification
         // result does, and it certainly exists only here.
-        if certificateProblem == nil, complaint.contains("certificate verify failed") {
+        if certificateProblem == nil, complaint.hasPart("certificate verify failed") {
             certificateProblem = CertificateVerdict.of(client)
         }
     }

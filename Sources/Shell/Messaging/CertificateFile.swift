@@ -1,3 +1,4 @@
+import Base
 package import System
 
 /// Files of certificates and keys. Only PEM can be used, and people have others.
@@ -7,7 +8,7 @@ package enum CertificateFile {
 
     /// - Parameter bytes: The content of `file`.
     static func form(_ bytes: [UInt8], _ file: String) -> String? {
-        guard bytes.firstRange(of: "-----BEGIN ".utf8) == nil else { return nil }
+        guard bytes.firstIndex(ofPart: "-----BEGIN ".utf8) == nil else { return nil }
         guard bytes.first == 0x30 else {
             return "\(file) has no PEM, whose lines begin with '-----BEGIN'"
         }

@@ -78,7 +78,7 @@ extension Client {
 
     /// The reason of a TLS failure, from the most exact source.
     var tlsProblem: String {
-        if sink.complaints.contains(where: { $0.contains("host name verification failed") }) {
+        if sink.complaints.contains(where: { $0.hasPart("host name verification failed") }) {
             return "the broker's certificate is not for this host name"
         }
         if let verdict = sink.certificateProblem { return "the broker's certificate: \(verdict)" }

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// The certificate that a server of TLS shows, whether or not it is trusted: for words about one that is not.
@@ -47,7 +48,7 @@ package struct ServedCertificate: Hashable, Sendable {
     /// The names in a certificate as OpenSSL prints it.
     static func names(in text: String) -> [String] {
         let lines = text.split(separator: "\n")
-        guard let title = lines.firstIndex(where: { $0.contains("X509v3 Subject Alternative Name") }),
+        guard let title = lines.firstIndex(where: { $0.hasPart("X509v3 Subject Alternative Name") }),
             lines.indices.contains(title + 1)
         else { return [] }
         return lines[title + 1].split(separator: ",").compactMap { entry in

@@ -1,3 +1,4 @@
+import Base
 package import Configuration
 package import Messaging
 
@@ -11,16 +12,16 @@ package enum BrokerAdvice {
         case .endpoint(_, let cure): return cure
         case .nameNotResolved: return unknownName(broker.hosts[0])
         case .unreachable: return unreachable(broker.hosts[0], port: broker.port)
-        case .tls(let why) where why.contains("expired"):
+        case .tls(let why) where why.hasPart("expired"):
             return "renew the broker's certificate; if it has not expired, set this machine's clock"
-        case .tls(let why) where why.contains("host name"):
+        case .tls(let why) where why.hasPart("host name"):
             return "\"host\" must be one of the names in the broker's certificate; ibeacon-gateway doctor prints them"
-        case .tls(let why) where why.contains("wrong version number") || why.contains("closed the connection before"):
+        case .tls(let why) where why.hasPart("wrong version number") || why.hasPart("closed the connection before"):
             return "if the port is one without TLS (mostly 1883), take that for TLS (mostly 8883), "
                 + "or leave out \"tls\"; "
                 + "if the broker asks for a certificate of this gateway, set \"clientCertificateFile\" "
                 + "and \"clientKeyFile\""
-        case .tls(let why) where why.contains("local issuer"):
+        case .tls(let why) where why.hasPart("local issuer"):
             return "the broker's chain is incomplete, or its authority is another one: let the broker send the "
                 + "certificates between its own and the authority (mosquitto: all of them in certfile), "
                 + "or give the authority that issued its certificate as \"caFile\""

@@ -1,3 +1,5 @@
+import Base
+
 /// The output of `--help`.
 enum HelpText {
     /// The page of the whole program.
@@ -27,7 +29,7 @@ enum HelpText {
             option.help(with: action).map { (row(option).0, $0) }
         }
         let words = "\(command.name) \(action)"
-        let examples = command.examples.filter { " \($0.line) ".contains(" ibeacon-gateway \(words) ") }
+        let examples = command.examples.filter { " \($0.line) ".hasPart(" ibeacon-gateway \(words) ") }
         var lines = [command.summary, ""]
         lines.append("usage: ibeacon-gateway \(command.name)\(options.isEmpty ? "" : " [OPTIONS]") \(usage)")
         if !options.isEmpty { lines += ["", "Options:"] + table(options) }

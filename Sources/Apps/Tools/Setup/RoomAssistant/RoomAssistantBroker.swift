@@ -12,13 +12,13 @@ struct RoomAssistantBroker: Equatable {
 
     /// nil for anything else, such as MQTT over web sockets, which this program does not speak.
     init?(_ url: String) {
-        guard let separator = url.firstRange(of: "://") else { return nil }
-        switch url[..<separator.lowerBound].lowercased() {
+        guard let separator = url.firstIndex(ofPart: "://") else { return nil }
+        switch url[..<separator].lowercased() {
         case "mqtt", "tcp": usesTLS = false
         case "mqtts", "tls", "ssl": usesTLS = true
         default: return nil
         }
-        var place = url[separator.upperBound...].prefix { !"/?#".contains($0) }
+        var place = url[separator...].dropFirst(3).prefix { !"/?#".contains($0) }
         if let at = place.lastIndex(of: "@") {
             let login = place[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = Self.decoded(login[0]) else { return nil }
