@@ -10,7 +10,8 @@ import Testing
 
 /// One list of regions can make a beacon belong to 50,000 of them. What is shown of it does not cost that.
 @Suite struct WildcardTests {
-    private static let count = 20_000
+    /// More than any answer lists, which is what is checked here. What 49,500 cost is measured by `Benchmarks/Parts`.
+    private static let count = 2_500
 
     private func harness() throws -> GatewayHarness {
         var harness = try GatewayHarness()
