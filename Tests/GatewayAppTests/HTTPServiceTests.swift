@@ -153,6 +153,30 @@ struct HTTPServiceTests {
         #expect(fixture.store.counters?.outboxRows == 0)
     }
 
+    @Test func `What the server refuses is in the record of refusals with its topic until it accepts the like`() throws
+    {
+        let fixture = try ServiceFixture(Self.http, in: directory)
+        fixture.broker.isReachable = false
+        try fixture.bringKeys()
+        fixture.broker.send(.refused(MessageToken(rawValue: 1), .byEndpoint(status: 400)))
+        fixture.broker.send(
+            .steppedAside(MessageToken(rawValue: 2), topic: "owntracks/jane/hall", reason: "the server answers 500"))
+        fixture.settle()
+        let page = try #require(fixture.status.page?.pageState())
+        let refusals = try #require(page["refusals"]?.array)
+        #expect(refusals.map { $0["kind"] } == ["post", "post"])
+        #expect(refusals.map { $0["object"] } == ["owntracks/jane/hall/event", "owntracks/jane/hall"])
+        #expect(refusals.map { $0["reason"] } == ["the server answers 400", "the server answers 500"])
+        // The state of the connection names what stepped aside.
+        let findings = try #require(page["findings"]).text
+        #expect(findings.contains("messages on owntracks/jane/hall/event are not accepted: the server answers 400"))
+        #expect(!findings.contains("messages on owntracks/jane/hall are not accepted"), "\(findings)")
+        fixture.broker.send(.acknowledged(MessageToken(rawValue: 2)))
+        fixture.settle()
+        let later = try #require(fixture.status.page?.pageState()["refusals"]?.array)
+        #expect(later.map { $0["over"] } == [false, true])
+    }
+
     @Test func `In this mode no finding speaks of a broker`() throws {
         let fixture = try ServiceFixture(Self.http, in: directory)
         for event: BrokerEvent in [

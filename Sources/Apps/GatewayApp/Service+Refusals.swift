@@ -16,7 +16,7 @@ extension Service {
                 ? "" : "all goes over one connection, and nobody says 'offline' if this gateway dies"
         case .retain: return "Home Assistant and others that start later know nothing until something changes"
         case .subscription: return consequence(ofSubscription: refused.object)
-        case .message, .size: return consequence(ofMessages: refused.object)
+        case .message, .size, .post: return consequence(ofMessages: refused.object)
         }
     }
 

@@ -16,13 +16,15 @@ package struct Refused: Hashable, Sendable {
         case size
         /// The broker retains nothing; the object is the client id.
         case retain
+        /// Messages that an HTTP server does not accept; the object is their topic.
+        case post
 
         /// Kinds that end when something of this kind is admitted.
         fileprivate var together: Set<Kind> {
             switch self {
             case .connection, .clientID: [.connection, .clientID]
             case .message, .size: [.message, .size]
-            case .subscription, .retain: [self]
+            case .subscription, .retain, .post: [self]
             }
         }
     }
@@ -53,6 +55,7 @@ package struct Refused: Hashable, Sendable {
         case .message: "messages to \(object) are refused: \(reason)"
         case .size: "messages to \(object) are over a limit: \(reason)"
         case .retain: "the broker retains nothing: \(reason)"
+        case .post: "messages on \(object) are not accepted: \(reason)"
         }
     }
 }

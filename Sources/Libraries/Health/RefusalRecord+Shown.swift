@@ -100,6 +100,7 @@ extension Refused.Kind {
         case .connection, .clientID: "connection"
         case .subscription, .message: "rights"
         case .size, .retain: "limits"
+        case .post: "server"
         }
     }
 
@@ -110,6 +111,8 @@ extension Refused.Kind {
         case .subscription, .message:
             "give the login the right on the broker; 'ibeacon-gateway doctor' prints the lines that are missing"
         case .size: "raise the broker's limit; what was set aside because of it is sent then"
+        case .post:
+            "look at the server's log, and whether url is its address for OwnTracks; Docs/http.md says what becomes of the messages"
         case .retain: "let the broker retain messages (mosquitto: retain_available true)"
         }
     }

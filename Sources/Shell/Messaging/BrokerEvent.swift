@@ -167,7 +167,8 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
         case .late: nil
         case .tooLarge, .byBroker(0x95), .byBroker(0x9b): .size
         case .byBroker(0x9a): .retain
-        case .malformed, .byBroker, .endsConnection, .byEndpoint, .givenUp: .message
+        case .malformed, .byBroker, .endsConnection: .message
+        case .byEndpoint, .givenUp: .post
         }
     }
 

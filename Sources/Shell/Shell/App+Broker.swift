@@ -92,8 +92,9 @@ extension App {
             }
             brokerEvents.removeFirst()
             let wasRefused = watch.broker.isRefused
-            if watch.record(event, at: now) { changed() }
+            // First, because an answer ends what is known of its message.
             recordRefusals(in: event, of: links.broker.settings, at: now)
+            if watch.record(event, at: now) { changed() }
             handle(event, at: now)
             if deliveryWindow > 0, watch.broker.isRefused != wasRefused { delivers(true) }
         }

@@ -24,13 +24,34 @@ extension App {
             // The next connection says it again, if it is so.
             watch.refusals.forget(.retain, of: connection.name)
             record(failure.refused(clientID: connection.clientID, on: connection.name), at: now)
+        case .refused, .steppedAside, .acknowledged:
+            guard let connection, connection.endpoint != nil else { return }
+            recordPost(event, on: connection.name, at: now)
+        default: break
+        }
+    }
+
+    /// Records what an HTTP server answers to a message. A broker's refusals have events of their own, which name the topic.
+    private func recordPost(_ event: BrokerEvent, on connection: String, at now: MonotonicInstant) {
+        switch event {
+        case .refused(let token, let refusal):
+            guard let kind = refusal.kind, let topic = watch.broker.topic(of: token) else { return }
+            record(Refused(kind, topic, on: connection, because: refusal.reason), at: now)
+        case .steppedAside(_, let topic, let reason):
+            // The state of the connection and a line of the log name it already.
+            record(Refused(.post, topic, on: connection, because: reason), isMissed: false, at: now)
+        case .acknowledged(let token):
+            guard let topic = watch.broker.topic(of: token) else { return }
+            admit(Refused(.post, topic, on: connection, because: ""))
         default: break
         }
     }
 
     /// Records a refusal.
-    package func record(_ refused: Refused, at now: MonotonicInstant) {
-        let consequence = isAlone(refused) ? owner?.consequence(of: refused) : nil
+    ///
+    /// - Parameter isMissed: Otherwise what is missing is said elsewhere, and it becomes no finding.
+    package func record(_ refused: Refused, isMissed: Bool = true, at now: MonotonicInstant) {
+        let consequence = isMissed && isAlone(refused) ? owner?.consequence(of: refused) : nil
         switch watch.refusals.add(refused, consequence: consequence, at: now) {
         case .named:
             let lack = consequence.map { $0.isEmpty ? "" : "; \($0)" } ?? ""
@@ -48,6 +69,7 @@ extension App {
 
     private func admit(_ admitted: Refused) {
         guard watch.refusals.admit(admitted) else { return }
+        if admitted.kind == .post { log.notice("the server accepts messages on \(admitted.object) now") }
         if admitted.kind == .message { log.notice("the broker takes messages to \(admitted.object) now") }
         if admitted.kind == .subscription { log.notice("the broker grants the subscription to \(admitted.object) now") }
         changed()

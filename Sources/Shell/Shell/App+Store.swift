@@ -57,7 +57,7 @@ extension App {
                 links.store.submit(.acknowledged(row.id))
                 continue
             }
-            watch.handedOver(row.id, at: now)
+            watch.handedOver(row.id, on: row.publication.topic, at: now)
             // There is room, because the store delivers no more than the window, and other messages cannot take its places.
             publish(row.publication, as: row.id)
         }

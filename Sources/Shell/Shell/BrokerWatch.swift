@@ -22,8 +22,8 @@ package struct BrokerWatch {
     private var nextTry: MonotonicInstant?
     /// The broker has accepted a connection with these settings, so the settings are not wrong.
     private var wasConnected = false
-    /// When each unacknowledged message was handed over. At most as many as the widest window.
-    private var unanswered: [Int64: MonotonicInstant] = [:]
+    /// The unacknowledged messages. At most as many as the widest window.
+    private var unanswered: [Int64: HandedOver] = [:]
     /// The reason codes of the messages among them that the broker refused for now.
     private var postponed: [Int64: UInt8] = [:]
     /// The messages among them that stepped aside.
@@ -39,6 +39,12 @@ package struct BrokerWatch {
     /// So long after a trial another one needs no other limits: a broker need not announce its limits.
     private static let readmissionPeriod: Duration = .seconds(600)
 
+    /// A message of the outbox that is on its way.
+    private struct HandedOver {
+        let topic: String
+        let at: MonotonicInstant
+    }
+
     /// A message that the server did not accept, although it accepts others.
     private struct Aside {
         let topic: String
@@ -50,7 +56,12 @@ package struct BrokerWatch {
     /// A new connection begins, possibly with other settings.
     package mutating func connects(at now: MonotonicInstant) { self = Self(at: now) }
 
-    package mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { unanswered[token] = now }
+    package mutating func handedOver(_ token: Int64, on topic: String, at now: MonotonicInstant) {
+        unanswered[token] = HandedOver(topic: topic, at: now)
+    }
+
+    /// The topic of a message that is not acknowledged; nil if it is of no outbox.
+    func topic(of token: MessageToken) -> String? { unanswered[token.rawValue]?.topic }
 
     /// - Returns: whether it changes more than a number.
     package mutating func record(_ event: BrokerEvent, at now: MonotonicInstant) -> Bool {
@@ -122,7 +133,9 @@ package struct BrokerWatch {
         }
         if phase == .connected, let trouble = asideTrouble { return trouble }
         // Messages of an earlier connection were sent again when this one began.
-        guard phase == .connected, let oldest = unanswered.values.min().map({ max($0, since) }) else { return nil }
+        guard phase == .connected, let oldest = unanswered.values.map(\.at).min().map({ max($0, since) }) else {
+            return nil
+        }
         let waited = oldest.duration(to: now)
         guard waited >= Self.patience else { return nil }
         guard broker.endpoint == nil else {

@@ -23,7 +23,9 @@ package struct LinkWatch {
     }
 
     /// A message of the outbox went to the broker's thread.
-    mutating func handedOver(_ token: Int64, at now: MonotonicInstant) { broker.handedOver(token, at: now) }
+    mutating func handedOver(_ token: Int64, on topic: String, at now: MonotonicInstant) {
+        broker.handedOver(token, on: topic, at: now)
+    }
 
     /// As of `BrokerWatch`.
     mutating func readmitsLimited(at now: MonotonicInstant) -> Bool { broker.readmitsLimited(at: now) }
