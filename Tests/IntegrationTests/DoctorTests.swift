@@ -160,14 +160,40 @@ import Testing
         #expect(sound.says("readings go to ibeacon-rooms/home/heard/hall"), "\(sound.text)")
     }
 
-    @Test func `The access list that is advised is enough`() throws {
+    @Test(
+        "The access list that acl prints is enough",
+        arguments: [
+            "", ", homeAssistant: {discovery: true, prefix: \"ha\"}", ", cmd: false",
+            ", trackers: [{deviceId: \"anna\"}]",
+            ", rooms: {site: \"home\", encryptionKey: \"of the site\"}",
+        ])
+    func listed(members: String) throws {
         let directory = try TemporaryDirectory()
-        let access = try directory.write(
-            "user jane\ntopic readwrite owntracks/jane/hall/#\ntopic write ibeacon-gateway/hall/#\n", to: "access")
+        // The list does not depend on the port, and the broker has none yet.
+        let gateway = try GatewayProcess(Self.sound + members, port: 1883)
+        let list = try run(try GatewayProcess.program, gateway.arguments + ["acl"])
+        let access = try directory.write(list, to: "access")
         let broker = try MosquittoBroker(["allow_anonymous true", "acl_file \(access)"], in: directory)
         defer { broker.stop() }
-        let verdict = try Self.examine(Self.sound, port: broker.port)
-        #expect(verdict.code == 0, "\(verdict.text)")
+        let verdict = try Self.examine(Self.sound + members, port: broker.port)
+        #expect(verdict.code == 0 && verdict.bad.isEmpty, "\(verdict.text)")
+    }
+
+    @Test func `The access list of a fleet is enough for each of its gateways, and gives none the topics of another`()
+        throws
+    {
+        let members = "\(Self.sound), rooms: {site: \"home\"}, homeAssistant: {discovery: true}"
+        let directory = try TemporaryDirectory()
+        let template = try GatewayProcess(members, port: 1883)
+        let list = try run(
+            try GatewayProcess.program, template.arguments + ["acl", "--gateways", "jane,hall"])
+        let access = try directory.write(list, to: "access")
+        let broker = try MosquittoBroker(["allow_anonymous true", "acl_file \(access)"], in: directory)
+        defer { broker.stop() }
+        let own = try Self.examine(try GatewayProcess(members, port: broker.port, device: "jane"), "--verbose")
+        #expect(own.code == 0 && own.bad.isEmpty, "\(own.text)")
+        let other = try Self.examine(try GatewayProcess(members, port: broker.port, device: "hall"), "--verbose")
+        #expect(other.says("messages to owntracks/jane/hall/event are refused"), "\(other.text)")
     }
 
     @Test func `TLS that is missing on one side is found on both`() throws {

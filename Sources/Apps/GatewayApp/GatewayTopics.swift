@@ -20,6 +20,7 @@ package enum GatewayTopics {
             let topics = tracker.topics
             return UsedTopic(
                 configuration.obeysCommands ? .readwrite : .write, "\(topics.base)/#",
+                "OwnTracks: locations, events" + (configuration.obeysCommands ? ", and commands on /cmd" : ""),
                 filters: configuration.obeysCommands ? [topics.command] : [],
                 probes: [topics.event, topics.base].map { Publication(.other, topic: $0, payload: will) })
         }
@@ -35,15 +36,19 @@ package enum GatewayTopics {
             let isOwn = tracker.deviceID.hasSameBytes(as: own)
             return UsedTopic(
                 isOwn && takesRequests ? .readwrite : .write, "\(root)/#",
+                "states of the regions and of the gateway"
+                    + (isOwn && takesRequests ? ", and Home Assistant's buttons" : ""),
                 filters: isOwn && takesRequests ? ["\(root)/command"] : [], probes: [empty("\(root)/region/doctor")])
         }
         let births = Set(["homeassistant/status", "\(settings.prefix)/status"]).sorted()
-        if settings.discovery || configuration.reannounces { topics += births.map { UsedTopic(.read, $0) } }
+        if settings.discovery || configuration.reannounces {
+            topics += births.map { UsedTopic(.read, $0, "Home Assistant says here that it starts") }
+        }
         if settings.discovery {
             let node = "ibeacon-gateway-" + TopicIdentifier.identifier(of: own)
             topics.append(
                 UsedTopic(
-                    .readwrite, "\(settings.prefix)/+/\(node)/+/config",
+                    .readwrite, "\(settings.prefix)/+/\(node)/+/config", "descriptions for Home Assistant",
                     probes: [empty("\(settings.prefix)/sensor/\(node)/doctor/config")]))
         }
         return topics
@@ -56,17 +61,23 @@ package enum GatewayTopics {
         guard let feed = ReadingFeedLink.Settings(configuration) else { return [] }
         // A broker without a rooms service need not know its topics.
         var topics = [
-            UsedTopic(.read, feed.tags, isNeeded: false),
-            UsedTopic(.read, feed.nearbyRequest, isNeeded: false),
+            UsedTopic(.read, feed.tags, "the tags of the site", isNeeded: false),
+            UsedTopic(.write, feed.heard, "what this gateway hears of them", isNeeded: false),
+            UsedTopic(.write, feed.card, "its room, and that it listens", isNeeded: false),
+            UsedTopic(.read, feed.nearbyRequest, "a page looks for beacons", isNeeded: false),
+            UsedTopic(.write, feed.nearby, "the beacons near this gateway", isNeeded: false),
         ]
-        topics += [feed.heard, feed.card, feed.nearby].map { UsedTopic(.write, $0, isNeeded: false) }
         if let phones = PhoneSite(configuration) {
-            topics.append(UsedTopic(.readwrite, phones.filter, isNeeded: false))
+            topics += [
+                UsedTopic(.read, phones.filter, "keys of phones that the gateways share, encrypted", isNeeded: false),
+                UsedTopic(.write, phones.topic, "the keys that this gateway has", isNeeded: false),
+            ]
         }
         if feed.actsAsNode {
             topics.append(
                 UsedTopic(
-                    .write, "espresense/devices/+/\(TopicIdentifier.identifier(of: feed.room))", isNeeded: false))
+                    .write, "espresense/devices/+/\(TopicIdentifier.identifier(of: feed.room))",
+                    "the tags as an ESPresense node reports them", isNeeded: false))
         }
         return topics
     }

@@ -17,20 +17,26 @@ package enum RoomTopics {
         let will = Publication(
             .other, topic: identity.topics.event, payload: LastWill(timestamp: epochSeconds).payload.bytes)
         var topics = [
-            UsedTopic(.readwrite, "\(root)/#", filters: filters(of: identity)),
-            UsedTopic(.read, "ibeacon-gateway/+/availability"),
+            UsedTopic(.readwrite, "\(root)/#", "all of the site", filters: filters(of: identity)),
+            UsedTopic(.read, "ibeacon-gateway/+/availability", "which gateways are connected"),
             UsedTopic(
                 .readwrite, "\(identity.topics.base)/#",
+                "events of the service" + (configuration.obeysCommands ? ", and commands on /cmd" : ""),
                 filters: configuration.obeysCommands ? [identity.topics.command] : [], probes: [will]),
-            UsedTopic(.write, "owntracks/\(identity.user)/#"),
+            UsedTopic(.write, "owntracks/\(identity.user)/#", "locations and events of the tags"),
         ]
-        if SiteSeal(configuration.rooms).allowsPlain { topics += espresense.map { UsedTopic(.read, $0) } }
+        if SiteSeal(configuration.rooms).allowsPlain {
+            topics += espresense.map { UsedTopic(.read, $0, "readings of ESPresense nodes") }
+        }
+        if configuration.rooms?.publishesVirtualNodes == true {
+            topics.append(UsedTopic(.write, "espresense/devices/+/+", "the tags as ESPresense nodes report them"))
+        }
         guard configuration.homeAssistant.discovery else { return topics }
         let settings = SiteDiscovery.Settings(
             prefix: configuration.homeAssistant.prefix, site: identity.site, version: "")
         let discovery = SiteDiscovery(settings)
-        topics += discovery.birthTopics.sorted().map { UsedTopic(.read, $0) }
-        topics.append(UsedTopic(.readwrite, discovery.descriptionFilter))
+        topics += discovery.birthTopics.sorted().map { UsedTopic(.read, $0, "Home Assistant says here that it starts") }
+        topics.append(UsedTopic(.readwrite, discovery.descriptionFilter, "descriptions for Home Assistant"))
         return topics
     }
 

@@ -71,11 +71,3 @@ package struct BrokerHost: Equatable {
         return (String(name), Int(port))
     }
 }
-
-extension Substring {
-    fileprivate var trimmed: Substring {
-        var text = drop(while: \.isWhitespace)
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return text
-    }
-}

@@ -1,6 +1,7 @@
 package import Base
 
-/// A topic, or a pattern of topics, that a service uses at its broker: what `doctor` tests, and a line of the broker's access list.
+/// A topic, or a pattern of topics, that a service uses at its broker: what `doctor` tests and `acl` prints, as a line of the broker's
+/// access list.
 package struct UsedTopic: Hashable, Sendable {
     package enum Access: String, Sendable {
         case read, write, readwrite
@@ -12,6 +13,8 @@ package struct UsedTopic: Hashable, Sendable {
     /// As in an access list, with `+` and `#`.
     package var pattern: String
     package var access: Access
+    /// What the service does there, for a person who grants the right.
+    package var purpose: String
     /// Filters that the service subscribes to there.
     package var filters: [String]
     /// Messages that show whether the broker takes what the service sends there. Nobody acts on them.
@@ -21,9 +24,11 @@ package struct UsedTopic: Hashable, Sendable {
 
     /// - Parameter filters: nil: the pattern, if it is read.
     package init(
-        _ access: Access, _ pattern: String, filters: [String]? = nil, probes: [Publication] = [], isNeeded: Bool = true
+        _ access: Access, _ pattern: String, _ purpose: String, filters: [String]? = nil, probes: [Publication] = [],
+        isNeeded: Bool = true
     ) {
-        (self.access, self.pattern, self.probes, self.isNeeded) = (access, pattern, probes, isNeeded)
+        (self.access, self.pattern, self.purpose) = (access, pattern, purpose)
+        (self.probes, self.isNeeded) = (probes, isNeeded)
         self.filters = filters ?? (access.reads ? [pattern] : [])
     }
 

@@ -18,6 +18,7 @@ struct Subcommand {
             Subcommand(specification: HistoryCommand.specification, run: HistoryCommand.run),
             Subcommand(specification: StatusCommand.specification, run: StatusCommand.run),
             Subcommand(specification: DoctorCommand.specification, run: DoctorCommand.run),
+            Subcommand(specification: AccessListCommand.specification, run: AccessListCommand.run),
             Subcommand(specification: ConfigCommand.specification, run: ConfigCommand.run),
             Subcommand(specification: CompletionCommand.specification, run: CompletionCommand.run),
         ]
