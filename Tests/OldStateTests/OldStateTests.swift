@@ -137,7 +137,7 @@ import Testing
         let lists = site.handle(.tick, at: now.advanced(by: .seconds(1))).compactMap { effect in
             if case .send(.tags(let list)) = effect { list } else { nil }
         }
-        #expect(site.role == .active && site.question == nil)
+        #expect(site.role == .active && site.siteTags.list.question == nil)
         #expect(lists.last?.version == TagList.Version(1, "a"))
         #expect(lists.last?.beacons.map(\.minor) == [7, 8])
     }
@@ -155,7 +155,7 @@ import Testing
         let now = MonotonicInstant(nanoseconds: 1_000_000_000)
         let stored = StoredSite(values, regions: regions, ofService: "owntracks/joe/rooms-home")
         let effects = site.handle(.start(stored), at: now)
-        #expect(site.tags.isEmpty && site.waitsForList)
+        #expect(site.tags.isEmpty && site.siteTags.list.isAwaited)
         // The next start must not take the empty list for the service's own.
         #expect(effects.allSatisfy { if case .store(.topic) = $0 { false } else { true } })
     }

@@ -111,7 +111,7 @@ import Testing
         var site = try site()
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
         stay(&site)
-        let states = site.core.retainedTags
+        let states = site.core.whereabouts.states.retained
         #expect(states.map(\.id) == ["jane", "keys"])
         #expect(states[0].value?.room?.id == "kitchen")
         #expect(states[1].value == nil)
@@ -126,7 +126,7 @@ import Testing
         site.start(at: instant(0))
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
         stay(&site)
-        let since = try #require(site.core.retainedTags[0].value?.since)
+        let since = try #require(site.core.whereabouts.states.retained[0].value?.since)
         func topics(after start: Int, retaining state: [UInt8]?) throws -> [String] {
             _ = site.handle(.brokerDisconnected, at: instant(start))
             _ = site.handle(.brokerConnected, at: instant(start))
@@ -140,21 +140,21 @@ import Testing
             return messages.map(\.topic).filter { $0.hasSuffix("/jane") }.sorted()
         }
         #expect(try topics(after: 30, retaining: nil) == ["ibeacon-rooms/home/tag/jane", "owntracks/rooms-home/jane"])
-        let state = try #require(site.core.retainedTags[0].value?.json.bytes)
+        let state = try #require(site.core.whereabouts.states.retained[0].value?.json.bytes)
         #expect(try topics(after: 60, retaining: state).isEmpty)
     }
 
     @Test func `A room is published when its gateway counts, with no tag in it`() throws {
         var site = try site()
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
-        #expect(site.core.retainedRooms.isEmpty)
+        #expect(site.core.whereabouts.states.retained(site.core.engine.trustedRooms).isEmpty)
         for second in 1...3 {
             handle(
                 &site, "ibeacon-rooms/home/heard/k",
                 #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#,
                 at: second)
         }
-        let rooms = site.core.retainedRooms
+        let rooms = site.core.whereabouts.states.retained(site.core.engine.trustedRooms)
         #expect(rooms.map(\.id) == ["kitchen"])
         #expect(rooms[0].value?.payload == Array(#"{"count":0,"name":"Kitchen","tags":[]}"#.utf8))
     }
@@ -162,9 +162,11 @@ import Testing
     @Test func `A gateway with an emptied card is forgotten, and so is its room`() throws {
         var site = try site()
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
-        #expect(site.core.gateways.cards["k"] != nil)
+        #expect(site.core.whereabouts.gateways.cards["k"] != nil)
         handle(&site, "ibeacon-rooms/home/gateway/k", "")
-        #expect(site.core.gateways.cards["k"] == nil && site.core.retainedRooms.isEmpty)
+        #expect(
+            site.core.whereabouts.gateways.cards["k"] == nil
+                && site.core.whereabouts.states.retained(site.core.engine.trustedRooms).isEmpty)
         #expect(site.core.engine.gatewayHealth(at: instant(0), connected: instant(0)).isEmpty)
     }
 
@@ -173,7 +175,7 @@ import Testing
         var site = SiteHarness(SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi")))
         site.start(at: instant(0))
         handle(&site, "ibeacon-rooms/home/gateway/k", "")
-        #expect(site.core.retainedRooms.map(\.id) == ["kitchen"])
+        #expect(site.core.whereabouts.states.retained(site.core.engine.trustedRooms).map(\.id) == ["kitchen"])
     }
 
     @Test(arguments: [
@@ -235,7 +237,9 @@ import Testing
         }
         handle(&site, "ibeacon-gateway/k/availability", "offline")
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
-        #expect(site.core.gateways.cards["k"]?.room == "Kitchen" && site.core.gateways.cards.count == GatewayTable.most)
+        #expect(
+            site.core.whereabouts.gateways.cards["k"]?.room == "Kitchen"
+                && site.core.whereabouts.gateways.cards.count == GatewayTable.most)
         let health = site.core.engine.gatewayHealth(at: instant(0), connected: instant(0))
         #expect(health.first { $0.name == "k" }?.trouble == .offline)
     }
@@ -248,7 +252,7 @@ import Testing
         }
         #expect(!site.core.engine.hasRoom(gateway: "k"))
         stay(&site)
-        #expect(site.core.retainedTags[0].value?.room?.id == "kitchen")
+        #expect(site.core.whereabouts.states.retained[0].value?.room?.id == "kitchen")
     }
 
     @Test func `Where invented cards left no place for that of a gateway, it is fetched again once the gateway counts`()

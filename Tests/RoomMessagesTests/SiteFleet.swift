@@ -42,7 +42,7 @@ struct SiteFleet {
         settings.tags = configured.map(Self.change)
         services[name] = Site(settings)
         handle(.start(stored[name] ?? StoredSite()), name)
-        handle(.edits(edits.enumerated().map { Site.Edit(id: Int64($0.offset + 1), .tags($0.element)) }), name)
+        handle(.edits(edits.enumerated().map { SiteEdit(id: Int64($0.offset + 1), .tags($0.element)) }), name)
         // What the broker retains comes before all that is published from now on.
         for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) { queue.append((name, topic, payload, true)) }
         isDelivering = true
@@ -60,10 +60,10 @@ struct SiteFleet {
     mutating func loseState(of name: String) { stored[name] = nil }
 
     mutating func edit(_ name: String, _ changes: RegionChange...) {
-        handle(.edits(changes.enumerated().map { Site.Edit(id: Int64($0.offset + 1), .tags($0.element)) }), name)
+        handle(.edits(changes.enumerated().map { SiteEdit(id: Int64($0.offset + 1), .tags($0.element)) }), name)
     }
 
-    mutating func request(_ name: String, _ request: Site.Request) -> String? {
+    mutating func request(_ name: String, _ request: SiteRequest) -> String? {
         if let refusal = services[name]?.refusal(of: request) { return refusal }
         handle(.request(request), name)
         return nil

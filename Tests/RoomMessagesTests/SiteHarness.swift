@@ -55,7 +55,7 @@ struct SiteHarness {
     /// The active service says that it ends, so that this one takes over at once.
     mutating func takeOver(at now: MonotonicInstant, epoch: Int64) -> [Publication] {
         // What the broker retains has arrived before the own card.
-        hear(core.instance, isActive: false, at: now)
+        hear(core.election.instance, isActive: false, at: now)
         hear("a", isActive: true, counter: 7, at: now)
         hear("a", isActive: false, at: now)
         return tick(at: now, epoch: epoch)

@@ -32,7 +32,7 @@ import Testing
         fleet.edit("a", SiteFleet.change("New:10"))
         fleet.run(60)
         #expect(fleet.role("a") != .active && fleet.card("a")?.asksToAdopt == true)
-        #expect(fleet.services["a"]?.question?.cure.contains("rooms tags adopt") == true)
+        #expect(fleet.services["a"]?.siteTags.list.question?.cure.contains("rooms tags adopt") == true)
         #expect(fleet.log.contains { $0.contains("rooms tags adopt") })
         #expect(fleet.lists.count == before && fleet.listed == [7, 8, 9])
         #expect(fleet.request("a", .adoptTags) == nil)
@@ -67,7 +67,7 @@ import Testing
         let list = ReceivedTagList(TagList(try beacons(7)).payload)
         _ = site.handle(.message(.tags(list), isRetained: true), at: now)
         _ = site.handle(.tick, at: now.advanced(by: .seconds(30)))
-        #expect(site.role != .active && site.question != nil)
+        #expect(site.role != .active && site.siteTags.list.question != nil)
     }
 
     @Test func `A service that knows each tag of the list under other names goes on with its own, as a newer list`() {
@@ -420,7 +420,7 @@ import Testing
             fleet.publish(SiteFleet.listTopic, TagList(version, tags).payload)
             fleet.run(10)
         }
-        #expect(fleet.services["a"]?.regions.regions.count == 10_000)
+        #expect(fleet.services["a"]?.siteTags.regions.kept.regions.count == 10_000)
     }
 
     /// A list with a tag of each of these numbers.
@@ -447,7 +447,7 @@ import Testing
             name: "+Jane")
         fleet.publish(SiteFleet.listTopic, TagList(.init(1000, "zz"), [jane]).payload)
         fleet.run(10)
-        #expect(fleet.services["a"]?.regions.regions.count == 3)
+        #expect(fleet.services["a"]?.siteTags.regions.kept.regions.count == 3)
         #expect(fleet.tags("a") == ["Bob", "Jane", "Keys"] && fleet.listed == [7, 8, 9])
     }
 
@@ -460,31 +460,31 @@ import Testing
         let new = (0..<5000).map { (id: "y\($0)", name: "y\($0)", beacon: $0) }
         fleet.publish(SiteFleet.listTopic, list(200, moved + new))
         fleet.run(10)
-        #expect(fleet.services["a"]?.regions.regions.count == 10_000)
+        #expect(fleet.services["a"]?.siteTags.regions.kept.regions.count == 10_000)
         // In a full table, tags may still exchange their beacons.
         let exchanged = (0..<1000).map { (id: "x\($0)", name: "z\($0)", beacon: 10_000 + ($0 ^ 1)) }
         fleet.publish(SiteFleet.listTopic, list(300, exchanged))
         fleet.run(10)
-        #expect(fleet.services["a"]?.regions.regions.count == 10_000)
+        #expect(fleet.services["a"]?.siteTags.regions.kept.regions.count == 10_000)
         #expect(fleet.tags("a").filter { $0.hasPrefix("z") }.count == 1000)
     }
 
     @Test func `A change that would make too many regions is refused as a whole, and the log says it`() throws {
         var fleet = SiteFleet()
         var stored = SiteFleet.stored()
-        stored.regions.apply((0..<Site.mostRegions - 1).map { SiteFleet.change("R\($0):\($0 + 100)") })
+        stored.regions.apply((0..<TagRegions.most - 1).map { SiteFleet.change("R\($0):\($0 + 100)") })
         fleet.start("a", stored: stored)
         fleet.run(5)
-        let count = { (fleet: SiteFleet) in fleet.services["a"]?.regions.regions.count }
+        let count = { (fleet: SiteFleet) in fleet.services["a"]?.siteTags.regions.kept.regions.count }
         fleet.edit("a", SiteFleet.change("Bag:12"), SiteFleet.change("+Case:13"))
-        #expect(count(fleet) == Site.mostRegions - 1)
+        #expect(count(fleet) == TagRegions.most - 1)
         #expect(
             fleet.log.contains { $0.contains("nothing is changed: this would make 10001 regions; at most 10000") })
         #expect(fleet.request("a", .addTag(name: "Keys", beacon: "\(SiteFleet.uuid):1:9")) == nil)
-        #expect(count(fleet) == Site.mostRegions)
+        #expect(count(fleet) == TagRegions.most)
         fleet.receiveRetained(command: Self.bag, "a")
         fleet.run(5)
-        #expect(count(fleet) == Site.mostRegions)
+        #expect(count(fleet) == TagRegions.most)
         #expect(fleet.services["a"]?.commandCounts[.unavailable] == 1)
         #expect(
             fleet.request("a", .addTag(name: "Bag", beacon: "\(SiteFleet.uuid):1:12"))?.contains("already 10000")
@@ -493,7 +493,7 @@ import Testing
         fleet.edit("a", .remove(rid: "r1"))
         fleet.receiveRetained(command: Self.bag, "a")
         fleet.run(5)
-        #expect(count(fleet) == Site.mostRegions && fleet.tags("a").contains("Bag"))
+        #expect(count(fleet) == TagRegions.most && fleet.tags("a").contains("Bag"))
     }
 
     // MARK: Services of an earlier version

@@ -83,7 +83,7 @@ import Testing
             let change: Site.Input =
                 isReplay
                 ? .message(.tags(ReceivedTagList(TagList([other]).payload)), isRetained: false)
-                : .edits([Site.Edit(id: 1, .tags(SiteFleet.change("Keys:8")))])
+                : .edits([SiteEdit(id: 1, .tags(SiteFleet.change("Keys:8")))])
             _ = site.handle(change, at: end)
             #expect(site.tags.count == 2)
             #expect(site.roster.states.contains { $0.room?.name == "Kitchen" })
@@ -104,8 +104,8 @@ import Testing
         stored.states["jane"] = PublishedTag(
             name: "Jane", room: RoomName(id: "hall", name: "Hall"), isHome: true, since: 7)
         _ = site.handle(.start(stored), at: instant(0))
-        let effects = site.handle(.edits([Site.Edit(id: 1, .tags(.remove(rid: "jane")))]), at: instant(1))
-        #expect(site.tags.isEmpty && !site.isActive)
+        let effects = site.handle(.edits([SiteEdit(id: 1, .tags(.remove(rid: "jane")))]), at: instant(1))
+        #expect(site.tags.isEmpty && !site.whereabouts.isActive)
         #expect(effects.map(Self.word).contains("ends hall") == hasOpenVisits)
         #expect(effects.contains { if case .store(.tag("jane", nil)) = $0 { true } else { false } })
         #expect(!effects.contains { if case .publish = $0 { true } else { false } })
@@ -151,7 +151,7 @@ import Testing
         throws
     {
         var site = site(instance: "b")
-        _ = site.handle(.edits([Site.Edit(id: 1, .tags(SiteFleet.change("Jane:7")))]), at: instant(0))
+        _ = site.handle(.edits([SiteEdit(id: 1, .tags(SiteFleet.change("Jane:7")))]), at: instant(0))
         let requests: [Int: (room: String, seconds: Int)] = [
             10: ("Hall", 120), 131: ("Kitchen", 60), 300: ("Study", 120), 320: ("Study", 0),
         ]
@@ -169,7 +169,7 @@ import Testing
 
     @Test func `However many training runs end, what they brought is stored every five seconds`() {
         var site = site(instance: "b")
-        let changes = (0..<50).map { Site.Edit(id: Int64($0 + 1), .tags(SiteFleet.change("Tag\($0):\($0 + 1)"))) }
+        let changes = (0..<50).map { SiteEdit(id: Int64($0 + 1), .tags(SiteFleet.change("Tag\($0):\($0 + 1)"))) }
         _ = site.handle(.edits(changes), at: instant(0))
         var count = 0
         for second in 1...100 {
@@ -192,8 +192,8 @@ import Testing
     }
 
     @Test func `Without another service it is active, beside others it waits for what is known of them`() {
-        #expect(site().role == .active && site().isActive)
-        #expect(site(instance: "b").role == .listening && !site(instance: "b").isActive)
+        #expect(site().role == .active && site().whereabouts.isActive)
+        #expect(site(instance: "b").role == .listening && !site(instance: "b").whereabouts.isActive)
     }
 
     /// Jane and the keys are in the kitchen, and the broker has their states.
@@ -225,7 +225,7 @@ import Testing
         #expect(site.roster.states.map(\.room?.id) == ["kitchen", "kitchen"])
         let effects = site.handle(
             .edits([
-                Site.Edit(id: 1, .tags(SiteFleet.change("Jane:17"))), Site.Edit(id: 2, .tags(change)),
+                SiteEdit(id: 1, .tags(SiteFleet.change("Jane:17"))), SiteEdit(id: 2, .tags(change)),
             ]), at: instant(41))
         let rooms = effects.compactMap { effect in
             if case .publish(.room("kitchen", let state?)) = effect { state.tags } else { nil }
@@ -235,7 +235,7 @@ import Testing
 
     @Test func `A tag that is removed leaves its room before its state goes`() throws {
         var site = try kitchen()
-        let effects = site.handle(.edits([Site.Edit(id: 1, .tags(.remove(rid: "jane")))]), at: instant(41))
+        let effects = site.handle(.edits([SiteEdit(id: 1, .tags(.remove(rid: "jane")))]), at: instant(41))
         let messages = effects.compactMap { effect -> String? in
             switch effect {
             case .publish(.transition("jane", let transition)):
@@ -253,8 +253,8 @@ import Testing
             ], "\(messages)")
         // Who is away has nothing to leave.
         let more =
-            site.handle(.edits([Site.Edit(id: 2, .tags(SiteFleet.change("Bob:9")))]), at: instant(42))
-            + site.handle(.edits([Site.Edit(id: 3, .tags(.remove(rid: "bob")))]), at: instant(43))
+            site.handle(.edits([SiteEdit(id: 2, .tags(SiteFleet.change("Bob:9")))]), at: instant(42))
+            + site.handle(.edits([SiteEdit(id: 3, .tags(.remove(rid: "bob")))]), at: instant(43))
         #expect(!more.contains { if case .publish(.transition) = $0 { true } else { false } })
     }
 
@@ -265,7 +265,7 @@ import Testing
             region.rid = "jane"
             change = .set(region, isRIDDerived: false)
         }
-        let effects = site.handle(.edits([Site.Edit(id: 1, .tags(change))]), at: instant(41))
+        let effects = site.handle(.edits([SiteEdit(id: 1, .tags(change))]), at: instant(41))
         let names = effects.compactMap { effect in
             if case .publish(.tag("jane", let state?)) = effect { state.name } else { nil }
         }
@@ -279,7 +279,7 @@ import Testing
         settings.tags = [SiteFleet.change("New:9")]
         #expect(site.handle(.settings(settings), at: instant(0)).isEmpty)
         _ = site.handle(.start(SiteFleet.stored("Jane:7")), at: instant(1))
-        #expect(site.tags.map(\.id) == ["jane", "new"] && site.configuredTags == ["new"])
+        #expect(site.tags.map(\.id) == ["jane", "new"] && site.siteTags.regions.configuredIDs == ["new"])
     }
 
     @Test(arguments: [true, false])
@@ -316,18 +316,18 @@ import Testing
         var site = Site(SiteSettings())
         _ = site.handle(.start(SiteFleet.stored("Jane:7")), at: instant(0))
         let new = region("Jane:17", rid: "not an id", timestamp: 1_700_000_000)
-        let effects = site.handle(.edits([Site.Edit(id: 1, .tags(new))]), at: instant(1))
+        let effects = site.handle(.edits([SiteEdit(id: 1, .tags(new))]), at: instant(1))
         #expect(site.tags.map(\.pattern.minor) == [17])
         #expect(ignored(effects).count == 1 && ignored(effects)[0].contains("its id, 'jane'"), "\(effects)")
         _ = site.handle(.request(.removeTag(id: "jane")), at: instant(2))
-        #expect(site.tags.isEmpty && site.regions.regions.isEmpty)
+        #expect(site.tags.isEmpty && site.siteTags.regions.kept.regions.isEmpty)
     }
 
     @Test func `Of two tags with one beacon the later one is the tag, and the other is named in the log`() throws {
         var site = Site(SiteSettings())
         _ = site.handle(.start(SiteFleet.stored("Jane:7", "Bob:8")), at: instant(0))
         let new = region("Keys:7", rid: "keys", timestamp: 1_700_000_000)
-        let effects = site.handle(.edits([Site.Edit(id: 1, .tags(new))]), at: instant(1))
+        let effects = site.handle(.edits([SiteEdit(id: 1, .tags(new))]), at: instant(1))
         #expect(site.tags.map(\.name) == ["Bob", "Keys"])
         #expect(ignored(effects).first?.hasPrefix("the tag 'Jane'") == true, "\(effects)")
     }

@@ -194,6 +194,6 @@ import Testing
 extension RoomServiceFixture {
     /// The id of the region that a tag is made of.
     fileprivate func regionID(named name: String) -> String? {
-        service.site.regions.regions.first { $0.displayName == name }?.rid
+        service.site.siteTags.regions.kept.regions.first { $0.displayName == name }?.rid
     }
 }

@@ -156,8 +156,8 @@ import Testing
             fixture.receive(Self.root + "heard/ghost\(number)", Self.heard)
         }
         fixture.receive(Self.root + "heard/attic", Self.heard)
-        #expect(fixture.service.site.gateways.strangers.count == RoomEngine.mostGateways)
-        #expect(fixture.service.site.gateways.strangers.contains("attic"))
+        #expect(fixture.service.site.whereabouts.gateways.strangers.count == RoomEngine.mostGateways)
+        #expect(fixture.service.site.whereabouts.gateways.strangers.contains("attic"))
         fixture.wait(.seconds(30))
         #expect(!fixture.broker.messages.contains { $0.topic.contains("ghost") || $0.topic.contains("attic") })
     }

@@ -30,23 +30,23 @@ extension RoomService: SitePageOwner {
     var pageFrame: SiteSnapshot {
         let role = site.role
         let service = SiteSnapshot.ServiceState(
-            site: site.settings.site ?? "", instance: site.instance, role: site.shownRole,
-            other: role == .active ? nil : site.election?.other, version: Program.version, startedAt: startedAt)
+            site: site.settings.site ?? "", instance: site.election.instance, role: site.election.shownRole,
+            other: role == .active ? nil : site.election.other, version: Program.version, startedAt: startedAt)
         var frame = SiteSnapshot(
             now: now, wallClock: host.wallClock, service: service,
             broker: app.watch.broker.state(of: configuration.broker, at: now))
-        frame.service.refusal = site.refusalOfService
+        frame.service.refusal = site.election.refusal
         frame.refusals = app.watch.refusals
         frame.queue = app.watch.queue(app.links.store.counters)
         frame.storeProblem = app.watch.storeProblem
         frame.service.dropped = UInt64(max(0, app.links.broker.droppedMessages))
         frame.service.refused = door.refused
-        frame.service.unreadable = site.gateways.strangers.sorted()
+        frame.service.unreadable = site.whereabouts.gateways.strangers.sorted()
         frame.service.process = ProcessUsage.read()
         return frame
     }
 
-    func carryOut(_ request: Site.Request) -> String? {
+    func carryOut(_ request: SiteRequest) -> String? {
         if let refusal = site.refusal(of: request) { return refusal }
         if case .search = request { nearby.begin(at: now) }
         handle(.request(request))

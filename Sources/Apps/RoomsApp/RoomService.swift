@@ -140,7 +140,7 @@ extension RoomService: AppOwner {
         switch effect {
         case .publish(let report):
             // A message that waits for its times is encrypted when they are known.
-            let happened = site.unstampedInstant(of: report, at: now)
+            let happened = site.whereabouts.unstampedInstant(of: report, at: now)
             var message = happened == nil ? sealed(report) : report.message(to: identity.addresses)
             (message.owner, message.happened, message.stamp) = (base, happened ?? now, stamp(happened != nil))
             return .message(message)
@@ -194,9 +194,9 @@ extension RoomService: AppOwner {
     }
 
     /// Converts a stored edit for the core.
-    private func edit(_ edit: RegionEdit) -> Site.Edit {
-        if edit.change == .eraseHistory { return Site.Edit(id: edit.id, .eraseHistory(topic: edit.tracker)) }
-        return Site.Edit(
+    private func edit(_ edit: RegionEdit) -> SiteEdit {
+        if edit.change == .eraseHistory { return SiteEdit(id: edit.id, .eraseHistory(topic: edit.tracker)) }
+        return SiteEdit(
             id: edit.id, .tags(edit.tracker.hasSameBytes(as: identity.topics.base) ? edit.regionChange : nil))
     }
 
@@ -216,7 +216,8 @@ extension RoomService: AppOwner {
             return nil
         }
         return BrokerRequest(
-            settings: identity.brokerSettings(configuration, instance: site.instance, door.seal), filters: filters)
+            settings: identity.brokerSettings(configuration, instance: site.election.instance, door.seal),
+            filters: filters)
     }
 
     private var filters: Set<String> {
@@ -279,7 +280,7 @@ extension RoomService: AppOwner {
     ///
     /// - Returns: nil if the message is refused.
     private func opened(_ message: ReceivedMessage, _ topic: RoomTopic, at now: MonotonicInstant) -> [UInt8]? {
-        defer { if site.gateways.strangers != door.unreadable { handle(.strangers(door.unreadable)) } }
+        defer { if site.whereabouts.gateways.strangers != door.unreadable { handle(.strangers(door.unreadable)) } }
         do throws(SealError) {
             let opened = try door.open(message.payload, of: topic, at: now)
             guard message.retained, door.seal.isSealedInVain(message.payload, of: topic) else { return opened }

@@ -18,7 +18,7 @@ protocol SitePageOwner: AnyObject {
     /// Beacons that are not tags.
     var nearby: NearbyBeacons { get }
     /// - Returns: Why the request was refused; nil if it is carried out.
-    func carryOut(_ request: Site.Request) -> String?
+    func carryOut(_ request: SiteRequest) -> String?
 }
 
 /// The page of a rooms service: tags in their rooms, gateways, training.
@@ -74,9 +74,9 @@ final class SitePage: PageSource {
                 report: $0, count: inside?.count ?? 0, tags: inside?.names ?? [],
                 isStale: !$0.gateways.isEmpty && listening.isDisjoint(with: $0.gateways))
         }
-        snapshot.services = site.services
-        snapshot.question = site.question
-        if let nodes = site.virtualNodes?.rivals(at: now), !nodes.isEmpty { snapshot.rivals = site.rivalAdvice(nodes) }
+        snapshot.services = site.election.cards
+        snapshot.question = site.siteTags.list.question
+        snapshot.rivals = site.whereabouts.virtualNodes.advice(at: now)
         snapshot.counters = SiteSnapshot.Counters(
             engine: site.engine.counters, site: site.counters, sealed: snapshot.service.refused,
             commands: site.commandCounts)
@@ -111,7 +111,7 @@ final class SitePage: PageSource {
     private func watchedTags(
         _ site: Site, _ tags: [TagIdentity], at now: MonotonicInstant
     ) -> [SiteSnapshot.ShownTag] {
-        let configured = site.configuredTags
+        let configured = site.siteTags.regions.configuredIDs
         history.keepOnly(Set(tags.prefix(BeliefHistory.mostTags).map(\.id)))
         return tags.prefix(SiteSnapshot.listedTags).enumerated().map { place, tag in
             let explanation = site.engine.explanation(ofTag: place, at: now)
@@ -128,12 +128,12 @@ final class SitePage: PageSource {
     }
 
     private func gateways(of site: Site, _ frame: SiteSnapshot) -> [SiteSnapshot.ShownGateway] {
-        let cards = site.gateways.cards
+        let cards = site.whereabouts.gateways.cards
         let usual = Self.usualVersion(cards.values.compactMap(\.version))
         // Without a connection, the silence of a gateway means nothing.
         let connected = frame.broker.phase == .connected ? frame.broker.since ?? frame.now : frame.now
         let health = Dictionary(
-            site.gatewayHealth(at: frame.now, connected: connected).map { ($0.name, $0) }
+            site.whereabouts.gatewayHealth(at: frame.now, connected: connected).map { ($0.name, $0) }
         ) { first, _ in first }
         return site.engine.gatewayReports.map { report in
             let version = cards[report.name]?.version ?? ""
@@ -253,7 +253,9 @@ final class SitePage: PageSource {
             guard let id = text("id") else { return missing("id") }
             return answer(owner.carryOut(.removeTag(id: id)))
         case "/tags/adopt":
-            guard !owner.site.waitsForList else { return .refused(status: 503, "the site's list has not arrived yet") }
+            guard !owner.site.siteTags.list.isAwaited else {
+                return .refused(status: 503, "the site's list has not arrived yet")
+            }
             return answer(owner.carryOut(.adoptTags))
         case "/nearby": return answer(owner.carryOut(.search(NearbyBeacons.duration)))
         case "/learn":

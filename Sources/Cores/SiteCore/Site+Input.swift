@@ -1,6 +1,5 @@
 package import Base
 package import OwnTracks
-package import Regions
 package import SiteProtocol
 
 extension Site {
@@ -25,9 +24,9 @@ extension Site {
         /// A message arrived on the service's `/cmd` that cannot be decrypted, or should have been encrypted.
         case sealedCommand(CommandRefusal.Reason, reason: String)
         /// The command line edited tags. Edits that were handled before may be repeated.
-        case edits([Edit])
+        case edits([SiteEdit])
         /// The page requests this. `refusal(of:)` must have returned nil.
-        case request(Request)
+        case request(SiteRequest)
         /// The configuration was read again.
         indirect case settings(SiteSettings)
         case brokerConnected
@@ -50,35 +49,5 @@ extension Site {
         case absent(Duration)
         /// The service is about to end.
         case stopping
-    }
-
-    /// An edit by the command line.
-    package struct Edit: Sendable {
-        package enum Change: Sendable {
-            /// nil if the edit belongs to another tracker.
-            case tags(RegionChange?)
-            /// Deletes the history of this topic.
-            case eraseHistory(topic: String)
-        }
-
-        /// Grows with each edit.
-        package let id: Int64
-        package let change: Change
-
-        package init(id: Int64, _ change: Change) { (self.id, self.change) = (id, change) }
-    }
-
-    /// A request of the page.
-    package enum Request: Hashable, Sendable {
-        /// `beacon` is `UUID:major:minor`.
-        case addTag(name: String, beacon: String)
-        case renameTag(id: String, to: String)
-        case removeTag(id: String)
-        /// Takes the site's list of tags, although this service has no stored list to compare it with.
-        case adoptTags
-        /// Begins or ends a training run, or deletes the learned data of a room, at all services of the site.
-        case learn(FeedDecoder.LearnRequest)
-        /// Asks the gateways for this time which beacons they hear that are not tags.
-        case search(Duration)
     }
 }

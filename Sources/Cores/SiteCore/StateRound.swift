@@ -46,23 +46,3 @@ struct StateRound: Sendable {
     /// Another service is active.
     mutating func end() { (next, due, isWanted) = (0, nil, false) }
 }
-
-extension Site {
-    /// Asks the active service for the states of tags that this standby did not have: what was sent of them before was dropped.
-    /// The answer to the card is the site's list, which is known, and a round of states.
-    mutating func askForStates(ofTagsBeside known: Set<String>, _ effects: inout [Effect]) {
-        guard role == .standby, let election, roster.tags.contains(where: { !known.contains($0.id) }) else { return }
-        effects.append(.send(card(of: election, isActive: false, counter: 0)))
-    }
-
-    /// Sends the states that are due.
-    mutating func sendStates(at now: MonotonicInstant, _ effects: inout [Effect]) {
-        guard role == .active, retained.connected != nil else { return states.end() }
-        for position in states.part(of: roster.tags.count, at: now) {
-            let (id, state) = (roster.tags[position].id, roster.states[position])
-            // A state without its time of day is published when that is known.
-            guard state.since != 0, unstamped[id] == nil else { continue }
-            effects.append(.send(.tag(id: id, state)))
-        }
-    }
-}
