@@ -75,6 +75,17 @@ import Testing
             ("{a\u{201d}: 1}", .json5, 1, 3, "'\u{201d}' where ':' after"),
             ("[1\u{200b}]", .json5, 1, 3, "U+200B where ',' or ']'"),
             ("[\u{a0}1]", .json, 1, 2, "the blank U+00A0 where"),
+            ("{a: 1 b: 2}", .json5, 1, 7, "'b' where ',' or '}' should be; write a comma before it"),
+            ("[\"a\" \"b\"]", .json, 1, 6, "write a comma before it"),
+            ("[1 -2]", .json, 1, 4, "write a comma before it"),
+            ("[{} {}]", .json, 1, 5, "write a comma before it"), ("{a = 1}", .json5, 1, 4, "write ':'"),
+            ("{a: 1; b: 2}", .json5, 1, 6, "write ','"), ("{a: 1,, b: 2}", .json5, 1, 7, "one comma is enough"),
+            ("# a\n{}", .json5, 1, 1, "a comment begins with //"), ("{a: 1, # b\n}", .json5, 1, 8, "begins with //"),
+            ("{} # a", .json5, 1, 4, "begins with //"), ("[{a: 1]", .json5, 1, 7, "write '}' before it"),
+            ("{a: [1}", .json5, 1, 7, "write ']' before it"),
+            ("\"C:\\q\"", .json5, 1, 4, "a backslash is written \\\\"),
+            ("host: \"a\"", .json5, 1, 1, "an object begins with '{'"),
+            ("// a\nhost = 1", .json5, 2, 1, "begins with '{'"),
         ] as [(String, JSONDialect, Int?, Int?, String)])
     func positions(text: String, dialect: JSONDialect, line: Int?, column: Int?, words: String) {
         let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text, dialect: dialect) }

@@ -184,7 +184,7 @@ extension RoomService: AppOwner {
     }
 
     package func begin(with snapshot: StoreSnapshot, at now: MonotonicInstant) -> String {
-        let text = "\(site.tags.count) tags, \(snapshot.outboxCount) messages waiting"
+        let text = "\(counted(site.tags.count, "tag")), \(counted(snapshot.outboxCount, "message")) waiting"
         log.notice("ibeacon-gateway \(Program.version) decides about site '\(identity.site)': \(text)")
         return text
     }

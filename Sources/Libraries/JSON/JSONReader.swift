@@ -106,7 +106,16 @@ struct JSONReader {
             throw error(.syntax("a literal is written in small letters: \(literal)"))
         }
         // As with numbers, the text is not shown.
-        throw error(.syntax("a word where a value should be; text needs quotes"))
+        throw error(
+            .syntax("a word where a value should be; \(isAtStart ? "an object begins with '{'" : "text needs quotes")"))
+    }
+
+    /// Whether only blanks and comments stand before this place.
+    private var isAtStart: Bool {
+        var start = self
+        start.offset = 0
+        _ = try? start.nextSignificant()
+        return start.offset == offset
     }
 
     private static let literals: [(StaticString, JSONValue)] = [("true", true), ("false", false), ("null", .null)]
@@ -195,8 +204,24 @@ extension JSONReader {
     func unexpected(_ byte: UInt8, _ expected: String) -> JSONError {
         guard byte >= 0x20, byte != 0x7f else { return error(.syntax("byte \(byte) where \(expected) should be")) }
         let scalar = scalar(at: offset)
-        let advice = JSONCharacter.isTypographicQuote(scalar) ? "; write the quote \"" : ""
+        let advice = advice(for: scalar, expected).map { "; \($0)" } ?? ""
         return error(.syntax("\(JSONCharacter.name(scalar)) where \(expected) should be\(advice)"))
+    }
+
+    /// What to write in place of a character that cannot stand here; nil if what should be says it.
+    private func advice(for scalar: Unicode.Scalar, _ expected: String) -> String? {
+        if JSONCharacter.isTypographicQuote(scalar) { return "write the quote \"" }
+        let isAfterValue = expected.hasPrefix("','")
+        switch scalar {
+        case "#": return isJSON5 ? "a comment begins with //" : "JSON has no comments"
+        case "=" where expected.hasPrefix("':'"): return "write ':'"
+        case ";" where isAfterValue: return "write ','"
+        case "," where !isAfterValue: return isJSON5 ? "one comma is enough" : nil
+        case "}" where isAfterValue: return "write ']' before it"
+        case "]" where isAfterValue: return "write '}' before it"
+        case "\"", "'", "{", "[", "-", "0"..."9": return isAfterValue ? "write a comma before it" : nil
+        default: return isAfterValue && JSONCharacter.beginsName(scalar) ? "write a comma before it" : nil
+        }
     }
 
     /// The character that begins there. The text has been checked to be UTF-8.

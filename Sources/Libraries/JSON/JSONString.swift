@@ -44,7 +44,9 @@ extension JSONReader {
         case UInt8(ascii: "t"): text.append(0x09)
         case UInt8(ascii: "u"): text += try scalar(from: start).utf8
         case _ where isJSON5: try json5Escape(byte, from: start, into: &text)
-        default: throw JSONError(.syntax("this is not an escape sequence of JSON"), at: start, in: bytes)
+        default:
+            throw JSONError(
+                .syntax("this is not an escape sequence of JSON; a backslash is written \\\\"), at: start, in: bytes)
         }
     }
 
@@ -59,7 +61,9 @@ extension JSONReader {
         case 0x0a: break  // The string continues on the next line.
         case 0x0d: if offset < bytes.count, bytes[offset] == 0x0a { offset += 1 }
         case 0xe2 where isLineEnd(at: offset - 1): offset += 2
-        default: throw JSONError(.syntax("this is not an escape sequence of JSON5"), at: start, in: bytes)
+        default:
+            throw JSONError(
+                .syntax("this is not an escape sequence of JSON5; a backslash is written \\\\"), at: start, in: bytes)
         }
     }
 

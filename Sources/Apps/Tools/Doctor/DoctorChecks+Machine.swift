@@ -157,7 +157,7 @@ extension DoctorChecks {
         guard let latest = summary.refused.first else { return nil }
         let remedy = "fix the reason that the \(receiver) gives; new messages are not delayed"
         func refused(_ count: Int, _ age: String) -> String {
-            let messages = count == 1 ? "one message" : "\(count) messages"
+            let messages = counted(count, "message")
             return "the \(receiver) refused \(messages)\(age), the latest: \(latest.reason)"
         }
         guard summary.recentlyRefused > 0 else {

@@ -39,7 +39,7 @@ extension DoctorChecks {
             ]
         }
         let findings = status.gatewayAdvice.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
-        let seen = DoctorFinding(.rooms, "\(status.gateways.count) gateways at site '\(identity.site)'")
+        let seen = DoctorFinding(.rooms, "\(counted(status.gateways.count, "gateway")) at site '\(identity.site)'")
         return [seen] + (adoption.map { [$0] } ?? []) + findings + status.remarks.map { DoctorFinding(.rooms, $0) }
     }
 

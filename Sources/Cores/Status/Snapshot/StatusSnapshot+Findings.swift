@@ -71,12 +71,13 @@ extension StatusSnapshot {
     private var queueFinding: Finding {
         if queue.dropped > 0 {
             return Finding(
-                .error, "queue", "\(queue.dropped) messages were dropped because the queue was full",
+                .error, "queue",
+                "\(counted(queue.dropped, "message")) \(queue.dropped == 1 ? "was" : "were") dropped because the queue was full",
                 cure: "reconnect the \(receiver); the events of that time are in: ibeacon-gateway history")
         }
         guard queue.setAside > 0 else { return Finding(.ok, "queue", "messages that wait: \(queue.pending)") }
         return Finding(
-            .warning, "queue", "the \(receiver) refused \(queue.setAside) messages for good",
+            .warning, "queue", "the \(receiver) refused \(counted(queue.setAside, "message")) for good",
             cure: "check the gateway's rights on the \(receiver); the log names the reason")
     }
 
