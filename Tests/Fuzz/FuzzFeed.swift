@@ -21,6 +21,8 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         .health(site: "home", gateway: "k"), .service(site: "home", instance: "pi"),
         .nearby(site: "home", gateway: "k"), .availability(gateway: "k"),
         RoomTopic("espresense/devices/iBeacon:11112222-3333-4444-5555-666677778888-1-7/attic"),
+        RoomTopic("espresense/settings/iBeacon:11112222-3333-4444-5555-666677778888-1-7/config"),
+        .espresenseAlias("keys:jane", node: "attic"),
         .espresenseTelemetry(node: "attic"), .espresenseStatus(node: "attic"),
         // Any client chooses its topic, too.
         unsafe RoomTopic(String(decoding: payload, as: UTF8.self)),

@@ -114,4 +114,60 @@ import Testing
         let after = try start(in: room, before.learned).site.core.engine
         #expect(after.roomID(ofGateway: "esp_1") == (room?.lowercased() ?? "esp_1"))
     }
+
+    // MARK: Ids that ESPresense's settings give
+
+    /// A message of a node about a device under an id.
+    private mutating func reportDevice(_ alias: String, by node: String = "hall", _ payload: String = #"{"rssi":-50}"#)
+    {
+        now += 5
+        pass(.aliasHeard(alias, node: node, ReceivedNodeReading(payload.utf8)))
+    }
+
+    @Test mutating func `A node that publishes a tag under the id of its settings is heard`() {
+        pass(.alias(Self.beacon, "keys:jane"))
+        for _ in 0..<6 { reportDevice("keys:jane") }
+        #expect(site.core.engine.decided(ofTag: 0).room?.name == "hall")
+        #expect(site.core.whereabouts.aliases.unknown == 0)
+    }
+
+    @Test mutating func `Ids of which no settings are known are counted and named, and no reading is taken from them`()
+    {
+        settle("hall")
+        let before = readings
+        for number in 0..<30 { reportDevice("apple:\(number)") }
+        reportDevice("apple:0")
+        #expect(readings == before)
+        #expect(site.core.whereabouts.aliases.unknown == 31)
+        #expect(site.core.whereabouts.aliases.unknownIDs == (0..<NodeAliases.mostNamed).map { "apple:\($0)" })
+    }
+
+    @Test mutating func `Settings that are removed, or a second beacon with the id, end it`() {
+        settle("hall")
+        pass(.alias(Self.beacon, "keys:jane"))
+        reportDevice("keys:jane")
+        let before = readings
+        pass(.alias(BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 5), "keys:jane"))
+        reportDevice("keys:jane")
+        #expect(readings == before, "which of the two was heard cannot be told")
+        pass(.alias(BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 5), nil))
+        reportDevice("keys:jane")
+        #expect(readings == before + 1)
+        pass(.alias(Self.beacon, nil))
+        reportDevice("keys:jane")
+        #expect(readings == before + 1)
+    }
+
+    @Test
+    mutating func
+        `What a rooms service publishes under an id is no reading, and a payload that cannot be read is refused`()
+    {
+        settle("hall")
+        pass(.alias(Self.beacon, "keys:jane"))
+        let before = readings
+        reportDevice("keys:jane", by: "hall", #"{"rssi":-50,"virtual":true}"#)
+        #expect(site.core.counters.malformed == 0)
+        reportDevice("keys:jane", by: "hall", "broken")
+        #expect(readings == before && site.core.counters.malformed == 1)
+    }
 }

@@ -1,5 +1,6 @@
 import Base
 import JSON
+import PageServer
 import Regions
 import ServiceSupport
 import Shell
@@ -81,6 +82,28 @@ import Testing
     func `While the machine was suspended an ESPresense node was not silent about a tag`(seconds: Int) throws {
         let usual = try #require(try departure(after: .zero))
         #expect(try #require(try departure(after: .seconds(seconds))) >= usual)
+    }
+
+    @Test func `A tag that ESPresense's settings give another id is heard under it; other ids are counted and named`()
+        throws
+    {
+        let fixture = try RoomServiceFixture(in: directory)
+        #expect(fixture.broker.filters.contains("espresense/settings/+/config"))
+        fixture.receive(
+            "espresense/settings/iBeacon:\(RoomServiceFixture.uuid.lowercased())-1-7/config", #"{"id":"keys:jane"}"#,
+            isRetained: true)
+        for _ in 0..<12 {
+            for id in ["keys:jane", "phone:joe"] {
+                fixture.receive("espresense/devices/\(id)/attic", #"{"rssi":-60}"#)
+            }
+            fixture.wait(.seconds(5))
+        }
+        #expect(fixture.reportedRooms.last == "attic")
+        let page = SitePage(fixture.service)
+        #expect(
+            page.pageMetrics(ClientCounters()).contains(
+                #"ibeacon_rooms_messages_refused_total{reason="unknown id"} 12"#))
+        #expect(page.pageState()["unknownIds"] == ["phone:joe"])
     }
 
     @Test(arguments: [("joe", "home"), ("jane", "attic")])

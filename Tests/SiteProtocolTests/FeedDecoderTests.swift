@@ -43,10 +43,38 @@ import Testing
             ("espresense/rooms/attic/status", .espresenseStatus(node: "attic")),
             ("ibeacon-rooms/home/tag/jane", .tag(site: "home", tag: "jane")), ("ibeacon-rooms/home/heard/", nil),
             ("", nil),
-            ("espresense/devices/iBeacon:nonsense-1-2/attic", nil),
+            ("espresense/devices/iBeacon:nonsense-1-2/attic", .espresenseAlias("iBeacon:nonsense-1-2", node: "attic")),
+            ("espresense/devices/keys:jane/hall", .espresenseAlias("keys:jane", node: "hall")),
+            ("espresense/devices//hall", nil), ("espresense/devices/keys:jane/", nil),
+            ("espresense/settings/keys:jane/config", nil), ("espresense/settings/irk:00112233/config", nil),
         ] as [(String, RoomTopic?)])
     func `Topics are told apart`(_ topic: String, _ expected: RoomTopic?) {
         #expect(RoomTopic(topic) == expected)
+    }
+
+    /// ESPresense's settings of a beacon, and the id that they give it.
+    @Test(
+        arguments: [
+            (#"{"id":"keys:jane","name":"Keys of Jane"}"#, "keys:jane"),
+            (#"{"name":"Keys of Jane","calRssi":-60}"#, nil),
+            (#"{"id":""}"#, nil), ("", nil), ("{}", nil),
+            // It is the beacon's own id.
+            (#"{"id":"iBeacon:11112222-3333-4444-5555-666677778888-1-7"}"#, nil),
+        ] as [(String, String?)])
+    func `ESPresense's settings of a beacon say under which id nodes publish it`(payload: String, alias: String?) throws
+    {
+        let topic = try #require(
+            RoomTopic("espresense/settings/iBeacon:11112222-3333-4444-5555-666677778888-1-7/config"))
+        #expect(topic.text == "espresense/settings/iBeacon:11112222-3333-4444-5555-666677778888-1-7/config")
+        let beacon = try #require(BeaconID("11112222-3333-4444-5555-666677778888:1:7"))
+        #expect(try SiteMessage(topic, payload.utf8) == .alias(beacon, alias))
+    }
+
+    @Test(arguments: ["[]", "7", #"{"id":7}"#, "{"])
+    func `Settings of a beacon that cannot be read are refused`(payload: String) throws {
+        let topic = try #require(
+            RoomTopic("espresense/settings/iBeacon:11112222-3333-4444-5555-666677778888-1-7/config"))
+        #expect(throws: FeedError.self) { try SiteMessage(topic, payload.utf8) }
     }
 
     @Test(arguments: [#"{"room":"Kitchen","forget":false}"#, #"{"forget":true}"#, #"{"room":7,"forget":true}"#])

@@ -40,7 +40,10 @@ package enum RoomTopics {
         return topics
     }
 
-    static let espresense = ["espresense/devices/+/+", "espresense/rooms/+/status", "espresense/rooms/+/telemetry"]
+    static let espresense = [
+        "espresense/devices/+/+", "espresense/rooms/+/status", "espresense/rooms/+/telemetry",
+        "espresense/settings/+/config",
+    ]
 
     /// The filters of the site.
     static func filters(of identity: RoomServiceIdentity) -> [String] {

@@ -78,7 +78,9 @@ final class SitePage: PageSource {
         snapshot.question = site.siteTags.list.question
         snapshot.rivals = site.whereabouts.virtualNodes.advice(at: now)
         snapshot.counters = SiteSnapshot.Counters(
-            engine: site.engine.counters, site: site.counters, sealed: snapshot.service.refused,
+            engine: site.engine.counters, site: site.counters,
+            unknownIDs: (site.whereabouts.aliases.unknown, site.whereabouts.aliases.unknownIDs),
+            sealed: snapshot.service.refused,
             commands: site.commandCounts)
         if isWatched {
             snapshot.tags = watchedTags(site, tags, at: now)

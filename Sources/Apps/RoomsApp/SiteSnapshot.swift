@@ -120,6 +120,8 @@ struct SiteSnapshot {
     struct Counters {
         var engine: RoomEngine.Counters
         var site: Site.Counters
+        /// Readings of ESPresense nodes under ids of which it is not known which beacon they are, and the first of these ids.
+        var unknownIDs: (count: UInt64, names: [String]) = (0, [])
         /// Messages that could not be decrypted, or were plain although the site has a key.
         var sealed: UInt64 = 0
         var commands = CommandCounts()
@@ -232,6 +234,7 @@ extension SiteSnapshot {
             "services": object(
                 services.map { ($0.key, ["active": .bool($0.value.isActive), "version": .shown($0.value.version)]) }),
             "counters": .optional(counters?.json),
+            "unknownIds": .array((counters?.unknownIDs.names ?? []).map { .shown($0) }),
             "nearby": .optional(service.nearby.map { $0.json(at: now) }),
             "findings": .array(findings.map(\.json)),
         ]
@@ -414,6 +417,7 @@ extension SiteSnapshot {
                 ([("reason", "retained")], Double(counters.site.retained)),
                 ([("reason", "malformed")], Double(counters.site.malformed)),
                 ([("reason", "sealed")], Double(counters.sealed)),
+                ([("reason", "unknown id")], Double(counters.unknownIDs.count)),
                 ([("reason", "no room")], Double(engine.refused)),
                 ([("reason", "flood")], Double(service.dropped)),
             ])

@@ -1,4 +1,5 @@
 package import Base
+import Beacon
 import JSON
 import Regions
 package import Rooms
@@ -13,6 +14,7 @@ package struct Whereabouts: Sendable {
     package private(set) var engine: RoomEngine
     package private(set) var states: TagStates
     package private(set) var gateways: GatewayTable
+    package private(set) var aliases = NodeAliases()
     package private(set) var virtualNodes: VirtualNodes
     private var retained: RetainedSite
     private var learning = LearnedWrites()
@@ -189,6 +191,7 @@ package struct Whereabouts: Sendable {
     mutating func connected(at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
         retained.connected(at: now)
         gateways.connected()
+        aliases.begin()
         if isActive { virtualNodes.begin(at: now) }
         pass(.connected(true), at: now, &effects)
     }
@@ -251,6 +254,9 @@ package struct Whereabouts: Sendable {
             if gateways.lacksCard(of: gateway, engine) { effects.append(.cardMissing) }
             countPhones(of: gateway, at: now, &effects)
         case .nodeHeard(let node, let second): hear(second, of: node, at: now, &effects)
+        case .aliasHeard(let alias, let node, let reading):
+            if let beacon = aliases.beacon(of: alias) { hear(reading, of: beacon, by: node, at: now, &effects) }
+        case .alias(let beacon, let alias): aliases.set(alias, of: beacon)
         case .nodeTelemetry(let node):
             if feed(inPlaceOf: node, at: now) == nil { pass(.telemetry(node: node), at: now, &effects) }
         case .available(let gateway, let isAvailable):
@@ -261,6 +267,17 @@ package struct Whereabouts: Sendable {
         case .room, .health: retained.receive(message, isRetained: isRetained, isActive: isActive, at: now)
         // Only the page shows nearby beacons, and the others are for `Site`.
         case .nearby, .tag, .tags, .service: break
+        }
+    }
+
+    private mutating func hear(
+        _ reading: ReceivedNodeReading, of beacon: BeaconID, by node: String, at now: MonotonicInstant,
+        _ effects: inout [Site.Effect]
+    ) {
+        do throws(FeedError) {
+            if let second = try reading.second(of: beacon) { hear(second, of: node, at: now, &effects) }
+        } catch {
+            effects.append(.refused(error))
         }
     }
 
@@ -347,8 +364,8 @@ extension SiteMessage {
     /// Whether one that the broker had retained does not count: it says what happens now.
     var countsOnlyLive: Bool {
         switch self {
-        case .heard, .nodeHeard, .nodeTelemetry, .learn: true
-        case .available, .card, .tags, .tag, .room, .health, .service, .nearby: false
+        case .heard, .nodeHeard, .aliasHeard, .nodeTelemetry, .learn: true
+        case .alias, .available, .card, .tags, .tag, .room, .health, .service, .nearby: false
         }
     }
 }

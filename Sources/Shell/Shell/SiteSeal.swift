@@ -65,7 +65,7 @@ package struct SiteSeal: Hashable, Sendable {
     /// - Throws: Why the message must be ignored.
     package func opened(_ payload: [UInt8], of topic: RoomTopic) throws(SealError) -> [UInt8] {
         switch topic {
-        case .espresense, .espresenseStatus, .espresenseTelemetry:
+        case .espresense, .espresenseAlias, .espresenseSettings, .espresenseStatus, .espresenseTelemetry:
             // A session at the broker, or a recording, may have these messages without a subscription of now.
             guard allowsPlain else { throw .plain }
         default: break

@@ -103,6 +103,20 @@ package enum FeedDecoder {
             boot: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1, readings: [reading])
     }
 
+    /// Reads ESPresense's settings of one beacon, the payload of `espresense/settings/iBeacon:<uuid>-<major>-<minor>/config`.
+    ///
+    /// - Returns: The other id that they give it; nil if they give it none.
+    package static func espresenseAlias(
+        of beacon: BeaconID, _ payload: some Collection<UInt8>
+    ) throws(FeedError) -> String? {
+        guard !payload.isEmpty else { return nil }
+        let json = try read(payload, bytes: 8192, values: 256)
+        guard json.object != nil else { throw FeedError("ESPresense's settings of a beacon are an object") }
+        guard let id = json["id"], id.string != "" else { return nil }
+        let alias = try name(id, "id")
+        return RoomTopic("espresense/devices/\(alias)/n") == .espresense(beacon, node: "n") ? nil : alias
+    }
+
     // MARK: Cards, tags, training
 
     /// Reads the payload of `ibeacon-rooms/<site>/gateway/<gateway>`.

@@ -28,6 +28,10 @@ package enum RoomTopic: Hashable, Sendable {
     case availability(gateway: String)
     /// `espresense/devices/iBeacon:<uuid>-<major>-<minor>/<node>`
     case espresense(BeaconID, node: String)
+    /// `espresense/devices/<alias>/<node>`: not the id of an iBeacon, so one that ESPresense's settings give it, or that of another device.
+    case espresenseAlias(String, node: String)
+    /// `espresense/settings/iBeacon:<uuid>-<major>-<minor>/config`
+    case espresenseSettings(BeaconID)
     /// `espresense/rooms/<node>/status`
     case espresenseStatus(node: String)
     /// `espresense/rooms/<node>/telemetry`
@@ -64,8 +68,15 @@ package enum RoomTopic: Hashable, Sendable {
         case ("espresense", 4) where levels[1] == "rooms" && levels[3] == "telemetry" && Self.isName(levels[2]):
             self = .espresenseTelemetry(node: levels[2])
         case ("espresense", 4) where levels[1] == "devices" && Self.isName(levels[3]):
+            if let beacon = Self.beacon(levels[2]) {
+                self = .espresense(beacon, node: levels[3])
+            } else {
+                guard Self.isName(levels[2]) else { return nil }
+                self = .espresenseAlias(levels[2], node: levels[3])
+            }
+        case ("espresense", 4) where levels[1] == "settings" && levels[3] == "config":
             guard let beacon = Self.beacon(levels[2]) else { return nil }
-            self = .espresense(beacon, node: levels[3])
+            self = .espresenseSettings(beacon)
         default: return nil
         }
     }
@@ -85,8 +96,9 @@ package enum RoomTopic: Hashable, Sendable {
         case .nearby(let site, let gateway): "ibeacon-rooms/\(site)/nearby/\(gateway)"
         case .phones(let site, let gateway): "ibeacon-rooms/\(site)/phones/\(gateway)"
         case .availability(let gateway): "ibeacon-gateway/\(gateway)/availability"
-        case .espresense(let beacon, let node):
-            "espresense/devices/iBeacon:\("\(beacon.uuid)".lowercased())-\(beacon.major)-\(beacon.minor)/\(node)"
+        case .espresense(let beacon, let node): "espresense/devices/\(Self.level(beacon))/\(node)"
+        case .espresenseAlias(let alias, let node): "espresense/devices/\(alias)/\(node)"
+        case .espresenseSettings(let beacon): "espresense/settings/\(Self.level(beacon))/config"
         case .espresenseStatus(let node): "espresense/rooms/\(node)/status"
         case .espresenseTelemetry(let node): "espresense/rooms/\(node)/telemetry"
         }
@@ -121,6 +133,10 @@ package enum RoomTopic: Hashable, Sendable {
     }
 
     private static func isName(_ level: String) -> Bool { (1...128).contains(level.utf8.count) }
+
+    private static func level(_ beacon: BeaconID) -> String {
+        "iBeacon:\("\(beacon.uuid)".lowercased())-\(beacon.major)-\(beacon.minor)"
+    }
 
     /// `iBeacon:<uuid>-<major>-<minor>`
     private static func beacon(_ level: String) -> BeaconID? {

@@ -1,10 +1,15 @@
 import Base
+package import Beacon
 
 /// A message that the service of a site receives, as a value.
 package enum SiteMessage: Hashable, Sendable {
     case heard(gateway: String, HeardSecond)
     /// An ESPresense node heard a beacon.
     case nodeHeard(node: String, HeardSecond)
+    /// An ESPresense node heard a device under an id that is not that of an iBeacon.
+    case aliasHeard(String, node: String, ReceivedNodeReading)
+    /// The id under which ESPresense nodes publish a beacon; nil: under its own.
+    case alias(BeaconID, String?)
     /// An ESPresense node published its telemetry, so it is running.
     case nodeTelemetry(node: String)
     /// Whether a gateway or a node is connected to the broker; nil if the message says neither.
@@ -59,6 +64,10 @@ extension SiteMessage {
         case .espresense(let beacon, let node):
             guard let second = try FeedDecoder.espresense(beacon, payload) else { return nil }
             self = .nodeHeard(node: node, second)
+        case .espresenseAlias(let alias, let node):
+            self = .aliasHeard(alias, node: node, ReceivedNodeReading(payload))
+        case .espresenseSettings(let beacon):
+            self = .alias(beacon, try FeedDecoder.espresenseAlias(of: beacon, payload))
         case .espresenseTelemetry(let node): self = .nodeTelemetry(node: node)
         case .availability(let device):
             self = .available(gateway: Self.gateway(ofLevel: device), Self.availability(payload))

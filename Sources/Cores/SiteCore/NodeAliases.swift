@@ -1,0 +1,45 @@
+import Beacon
+import SiteProtocol
+
+/// The ids under which ESPresense nodes publish beacons: ESPresense's settings of a beacon may give it another one than its own, such as
+/// `keys:jane`.
+///
+/// It also counts what nodes publish under ids that no settings name.
+package struct NodeAliases: Sendable {
+    /// Largest number of beacons with an alias: any client may write such settings.
+    static let most = 2000
+    /// Largest number of ids that are named.
+    package static let mostNamed = 20
+
+    private var aliases: [BeaconID: String] = [:]
+    private var beacons: [String: Set<BeaconID>] = [:]
+    /// Messages under an id of which it is not known which beacon it is.
+    package private(set) var unknown: UInt64 = 0
+    /// The first of these ids.
+    package private(set) var unknownIDs: [String] = []
+
+    /// A connection was made: the settings that the broker retains arrive.
+    mutating func begin() { (aliases, beacons) = ([:], [:]) }
+
+    /// The settings of a beacon arrived.
+    ///
+    /// - Parameter alias: nil: it has its own id.
+    mutating func set(_ alias: String?, of beacon: BeaconID) {
+        if let old = aliases.removeValue(forKey: beacon) {
+            beacons[old]?.remove(beacon)
+            if beacons[old]?.isEmpty == true { beacons[old] = nil }
+        }
+        guard let alias, aliases.count < Self.most else { return }
+        aliases[beacon] = alias
+        beacons[alias, default: []].insert(beacon)
+        unknownIDs.removeAll { $0 == alias }
+    }
+
+    /// The beacon that nodes publish under an id; nil if none is known, or several: which of them was heard cannot be told.
+    mutating func beacon(of alias: String) -> BeaconID? {
+        if let known = beacons[alias], known.count == 1 { return known.first }
+        unknown += 1
+        if unknownIDs.count < Self.mostNamed, !unknownIDs.contains(alias) { unknownIDs.append(alias) }
+        return nil
+    }
+}
