@@ -8,6 +8,8 @@ import sys
 from options import stop
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
+# The names in release.conf.
+ADDRESSES = ("repository", "archive", "contact")
 LIBRARIES = ["Base", "Beacon", "Regions", "Presence", "OwnTracks"]
 EXAMPLE = TOP / "Docs/Example"
 
@@ -27,6 +29,26 @@ def run(*words, **options):
 
 def version():
     return re.search(r'version = "([^"]*)"', (TOP / "Sources/Shell/Shell/Program.swift").read_text())[1]
+
+
+def addresses(path=TOP / "release.conf"):
+    """The addresses, by their names; an empty one is not known yet."""
+    found = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        name, equals, value = (part.strip() for part in line.partition("="))
+        if not equals or name not in ADDRESSES or name in found:
+            stop(65, f"release.conf, line {number}: write each of {', '.join(ADDRESSES)} once, as NAME = ADDRESS")
+        form = r"[^@\s<>]+@[^@\s<>]+\.[^@\s<>]+" if name == "contact" else r"https://[^\s<>\"'|`]+[^\s<>\"'|`/]"
+        if value and not re.fullmatch(form, value):
+            kind = "an address such as name@example.org" if name == "contact" else "an address that begins with https:// and ends without '/'"
+            stop(65, f"release.conf, line {number}: '{value}' is not {kind}")
+        found[name] = value
+    if len(found) != len(ADDRESSES):
+        stop(65, f"release.conf lacks {', '.join(name for name in ADDRESSES if name not in found)}; an empty value is allowed")
+    return found
 
 
 def target_triple():

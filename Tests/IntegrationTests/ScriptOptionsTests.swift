@@ -11,6 +11,7 @@ import Testing
         "Tests/VirtualHost/deployment/machine": "runs a command within the virtual machine",
         "Tests/VirtualHost/deployment/systemctl": "stands in for another program within the virtual machine",
         "Tests/VirtualHost/guest/init": "process 1 of the virtual host",
+        "debian/postinst": "dpkg calls it",
         "debian/prerm": "dpkg calls it",
         "debian/rules": "debhelper calls it",
     ]
