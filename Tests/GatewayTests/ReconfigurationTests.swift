@@ -105,11 +105,11 @@ struct ReconfigurationTests {
     @Test func `What removed trackers had is bounded together with the regions in force`() throws {
         var house = try GatewayHarness(Self.settings(Self.trackers))
         house.handle(.configuration(try Self.configuration("")))
-        #expect(house.gateway.removed.regionCount == 2)
+        #expect(house.gateway.tracking.removed.regionCount == 2)
         house.change(try CrowdTests.regions(Gateway.mostRegions - 1))
-        #expect(house.gateway.removed.regionCount == 1)
+        #expect(house.gateway.tracking.removed.regionCount == 1)
         house.change(try CrowdTests.regions(Gateway.mostRegions))
-        #expect(house.gateway.removed.regionCount == 0)
+        #expect(house.gateway.tracking.removed.regionCount == 0)
         // What was forgotten is not in the store either.
         #expect(Self.emptied(in: house.effects) == ["owntracks/jane/keys", "owntracks/jane/bag"])
         let topics = house.effects.compactMap { effect -> [UInt8]? in
@@ -135,7 +135,7 @@ struct ReconfigurationTests {
         let stored = StoredState(configuration: configuration, regions: [], removed: removed(0...most))
         let effects = gateway.handle(.start(stored), at: .zero)
         #expect(Self.emptied(in: effects) == ["owntracks/jane/t0"])
-        #expect(gateway.removed.trackers.count == most)
+        #expect(gateway.tracking.removed.count == most)
     }
 
     private static func emptied(in effects: [Effect]) -> [String] {

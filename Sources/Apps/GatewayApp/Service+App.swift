@@ -125,7 +125,7 @@ extension Service: AppOwner {
         let own = configuration.trackers.map(\.topics.base)
         let served = ServedTopics(bytes: snapshot.values[Gateway.servedTopicsKey] ?? []).topics
         let removed = ServedTopics(bytes: snapshot.values[Gateway.removedTopicsKey] ?? []).topics
-        let origins = Gateway.origins(of: own, among: served, returning: Set(removed.map { ExactString($0) }))
+        let origins = Trackers.origins(of: own, among: served, returning: Set(removed.map { ExactString($0) }))
         return zip(own, origins).map { topic, origin in
             origin.map { served[$0] } ?? topic
         }

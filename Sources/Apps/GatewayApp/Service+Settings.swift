@@ -95,7 +95,7 @@ extension Service {
             return refuseSettings(because: error.problems.map { "\($0)" }.joined(separator: "; "))
         }
         let before = configuration
-        let modes = candidate.configuration.monitoring == before.monitoring ? [] : app.core.trackers
+        let modes = candidate.configuration.monitoring == before.monitoring ? [] : Array(app.core.trackers)
         let timer = host.timer { [unowned self] _ in
             rollBack(because: "no \(before.broker.receiver) within \(decimal(before.remoteTrial)) s")
         }

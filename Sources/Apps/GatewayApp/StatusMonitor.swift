@@ -49,7 +49,7 @@ struct StatusMonitor {
     }
 
     /// - Returns: whether the status page shows it at once.
-    mutating func record(_ effects: [Effect], trackers: [TrackerState]) -> Bool {
+    mutating func record(_ effects: [Effect], trackers: Trackers) -> Bool {
         var isNews = false
         for effect in effects {
             switch effect {
@@ -68,7 +68,7 @@ struct StatusMonitor {
     /// Restores transitions from before this start, the newest last.
     ///
     /// - Parameter clock: It is known.
-    mutating func restore(_ past: [PastTransition], trackers: [TrackerState], clock: WallClock) {
+    mutating func restore(_ past: [PastTransition], trackers: Trackers, clock: WallClock) {
         hasRestored = true
         let hasNew = !transitions.isEmpty
         for var transition in past where transition.stamp != .provisional {
@@ -82,7 +82,7 @@ struct StatusMonitor {
         transitions = transitions.sorted { $0.happened > $1.happened }.prefix(Self.mostTransitions).map(\.self)
     }
 
-    private static func index(of topic: String, in trackers: [TrackerState]) -> Int? {
+    private static func index(of topic: String, in trackers: Trackers) -> Int? {
         trackers.firstIndex { $0.topics.base.hasSameBytes(as: topic) }
     }
 

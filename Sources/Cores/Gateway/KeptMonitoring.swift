@@ -32,12 +32,3 @@ package struct KeptMonitoring: Hashable, Sendable {
         setting == self.setting ?? setting ? mode : setting
     }
 }
-
-extension TrackerState {
-    /// Stores the mode in force.
-    ///
-    /// - Parameter setting: The setting in force.
-    func storedMonitoring(_ setting: MonitoringMode) -> Effect {
-        .monitoring(topic: topics.base, KeptMonitoring(monitoring, setting: setting))
-    }
-}

@@ -1,4 +1,4 @@
-package import Base
+import Base
 import JSON
 import OwnTracks
 
@@ -13,23 +13,4 @@ struct PendingClear: Hashable, Sendable {
 
     /// The `rid`s as a JSON array for the store.
     var bytes: [UInt8] { JSONValue.array(rids.sorted().map { .string($0.text) }).bytes }
-}
-
-extension Gateway {
-    /// The key in the store under which a clear waits, for the tracker with this base topic.
-    package static func pendingClearKey(of topic: String) -> String { "pending clear \(topic)" }
-
-    /// The `rid`s of the value under `pendingClearKey`.
-    package static func pendingClear(_ bytes: [UInt8]) -> Set<ExactString> {
-        let rids = (try? JSONValue(parsing: bytes))?.array ?? []
-        return Set(rids.compactMap { $0.string.map { ExactString($0) } })
-    }
-}
-
-extension TrackerState {
-    /// Stores what waits, in the decision that changes it: after a crash it is carried out.
-    var storedClear: Effect {
-        let key = Gateway.pendingClearKey(of: topics.base)
-        return pendingClear.map { .value(key: key, $0.bytes) } ?? .forget(key: key)
-    }
 }

@@ -1,3 +1,5 @@
+import Regions
+
 /// A message about one region that waits to be published. Its content is made when its turn comes.
 enum RegionAnnouncement: Hashable, Sendable {
     /// The retained state of a region.
@@ -21,5 +23,33 @@ enum RegionAnnouncement: Hashable, Sendable {
         case .withdrawal(let device, let tracker, let rid):
             .withdrawal(device: device, tracker: positions[tracker] ?? 0, rid: rid)
         }
+    }
+
+    /// The announcements after a change of a tracker's regions.
+    ///
+    /// - Parameter tracker: The position of the tracker.
+    static func after(
+        _ difference: RegionDifference, of tracker: Int, device: String, publishesWaypoints: Bool
+    ) -> [RegionAnnouncement] {
+        var announcements: [RegionAnnouncement] = []
+        // A region that no longer is a beacon region has no state.
+        for region in difference.removed + difference.updated.filter({ !$0.isBeacon }) {
+            announcements.append(.withdrawal(device: device, tracker: tracker, rid: region.rid))
+        }
+        let present = difference.inserted + difference.updated
+        announcements += states(of: present, tracker: tracker)
+        // Home Assistant makes zones of these messages, so they are optional.
+        if publishesWaypoints { announcements += present.map { .waypoint(tracker: tracker, rid: $0.rid) } }
+        return announcements
+    }
+
+    /// The retained states of those that are beacon regions.
+    static func states(of regions: [Region], tracker: Int) -> [RegionAnnouncement] {
+        regions.filter(\.isBeacon).map { .state(tracker: tracker, rid: $0.rid) }
+    }
+
+    /// - Parameter sender: The position of the tracker that sends them; nil: it is no more.
+    static func withdrawals(of regions: RegionSet, device: String, sender: Int?) -> [RegionAnnouncement] {
+        regions.regions.filter(\.isBeacon).map { .withdrawal(device: device, tracker: sender ?? 0, rid: $0.rid) }
     }
 }

@@ -1,5 +1,4 @@
 import Base
-import JSON
 package import OwnTracks
 package import Regions
 
@@ -40,48 +39,5 @@ package struct RemovedTracker: Sendable {
         occupancy = tracker.occupancy
         circles = tracker.circles
         absences = tracker.absences
-    }
-}
-
-/// The trackers that were removed, the latest at the end.
-struct RemovedTrackers: Sendable {
-    /// More are forgotten, the earliest first.
-    static let most = 1_000
-
-    private(set) var trackers: [RemovedTracker] = []
-
-    var topics: Set<ExactString> { Set(trackers.map { ExactString($0.topic) }) }
-
-    var regionCount: Int { trackers.reduce(0) { $0 + $1.regions.regions.count } }
-
-    /// The topics as a JSON array for the store, the latest at the end.
-    var topicsBytes: [UInt8] { JSONValue.array(trackers.map { .string($0.topic) }).bytes }
-
-    /// - Returns: The topics of those that were forgotten.
-    mutating func keep(_ removed: [RemovedTracker]) -> [String] {
-        trackers += removed
-        return forget(max(0, trackers.count - Self.most))
-    }
-
-    /// Removes and returns the tracker with this topic.
-    mutating func take(_ topic: String) -> RemovedTracker? {
-        trackers.firstIndex { $0.topic.hasSameBytes(as: topic) }.map { trackers.remove(at: $0) }
-    }
-
-    /// Forgets the earliest until there are at most so many regions: those of the present trackers come first.
-    ///
-    /// - Returns: The topics of those that were forgotten.
-    mutating func trim(toRegions most: Int) -> [String] {
-        var (count, forgotten) = (regionCount, 0)
-        while count > max(0, most), forgotten < trackers.count {
-            count -= trackers[forgotten].regions.regions.count
-            forgotten += 1
-        }
-        return forget(forgotten)
-    }
-
-    private mutating func forget(_ count: Int) -> [String] {
-        defer { trackers.removeFirst(count) }
-        return trackers.prefix(count).map(\.topic)
     }
 }

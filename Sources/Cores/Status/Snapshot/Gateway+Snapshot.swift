@@ -137,7 +137,7 @@ extension Gateway {
         _ deciding: PresenceExplanation?, of region: Region, at now: MonotonicInstant
     ) -> String {
         RegionExplanation.text(
-            deciding, threshold: threshold(of: region),
+            deciding, threshold: region.threshold(by: configuration),
             battery: (deciding?.beacon ?? onlyBeacon(of: region)).flatMap(battery(of:)),
             at: now)
     }

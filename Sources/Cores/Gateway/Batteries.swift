@@ -1,5 +1,6 @@
 package import Base
 package import Beacon
+import Presence
 
 /// The last reading of a beacon's battery.
 package struct BatteryState: Hashable, Sendable {
@@ -26,10 +27,11 @@ package struct BatteryState: Hashable, Sendable {
     }
 }
 
-/// The last readings of the beacons of all regions.
+/// The last readings of the batteries of the beacons of all regions. It decides when a battery is low, and keeps the low ones over a
+/// restart.
 ///
 /// Any transmitter can invent beacons of a region that names only a UUID, so the number of beacons is bounded.
-struct BatteryTable: Sendable {
+struct Batteries: Sendable {
     /// A battery is low from this level down, in per cent. By the curve of a coin cell this is 2.54 V. Most
     /// controllers of beacons stop between 1.7 and 2.1 V, and some weeks of a year-long life are left.
     static let low: UInt8 = 10
@@ -42,6 +44,8 @@ struct BatteryTable: Sendable {
     enum Change { case becameLow, recovered }
 
     private var states: [BeaconID: BatteryState] = [:]
+    /// The low batteries as they were stored last.
+    private var stored = Array("[]".utf8)
 
     subscript(beacon: BeaconID) -> BatteryState? { states[beacon] }
 
@@ -53,6 +57,22 @@ struct BatteryTable: Sendable {
                 return (left.state.battery.percent, a.uuid.high, a.uuid.low, a.major, a.minor)
                     < (right.state.battery.percent, b.uuid.high, b.uuid.low, b.major, b.minor)
             }
+    }
+
+    /// Keeps a reading. The change is stored with the next checkpoint: a sender that imitates a tag can change it many times in a
+    /// second.
+    ///
+    /// - Parameter names: Of the regions that the beacon belongs to.
+    /// - Returns: The line of the log, if the battery became low, or is no longer low.
+    mutating func record(_ telemetry: BeaconTelemetry, names: [String], at now: MonotonicInstant) -> [Effect] {
+        guard let change = record(telemetry, at: now) else { return [] }
+        let subject = "the battery of \(names.joined(separator: ", "))"
+        let text =
+            switch change {
+            case .becameLow: "\(subject) is low: \(telemetry.battery); replace it (beacon \(telemetry.beacon))"
+            case .recovered: "\(subject) is no longer low: \(telemetry.battery) (beacon \(telemetry.beacon))"
+            }
+        return [.log(LogEntry(change == .becameLow ? .warning : .notice, "battery", text))]
     }
 
     /// - Returns: nil if the battery is low as before, or not low as before.
@@ -75,9 +95,26 @@ struct BatteryTable: Sendable {
         return isLow ? .becameLow : .recovered
     }
 
+    /// Stores the low batteries if they are not stored as they are now.
+    mutating func store(by clock: WallClock) -> [Effect] {
+        let bytes = KeptBatteries.bytes(low, clock: clock)
+        guard bytes != stored else { return [] }
+        stored = bytes
+        return [storedAgain]
+    }
+
+    /// Stores the low batteries as they were stored last, because the store has a new file.
+    var storedAgain: Effect { .value(key: Gateway.lowBatteriesKey, stored) }
+
     /// Restores the low batteries of an earlier run. Readings of this run are newer.
-    mutating func restore(_ low: [(beacon: BeaconID, state: BatteryState)]) {
-        for (beacon, state) in low.prefix(Self.capacity) where states[beacon] == nil { states[beacon] = state }
+    ///
+    /// - Parameter bytes: The stored value of `Gateway.lowBatteriesKey`.
+    mutating func restore(_ bytes: [UInt8], by clock: WallClock, at now: MonotonicInstant) {
+        for (beacon, state) in KeptBatteries.low(in: bytes).prefix(Self.capacity) where states[beacon] == nil {
+            states[beacon] = state
+        }
+        makeTimesExact(by: clock, at: now)
+        stored = bytes
     }
 
     /// Expresses the times from before the start by the wall clock, if it is known.
@@ -91,8 +128,9 @@ struct BatteryTable: Sendable {
         }
     }
 
-    mutating func removeAll(where isObsolete: (BeaconID) -> Bool) {
+    /// Forgets the batteries of beacons that belong to no region of the engine.
+    mutating func forget(besides engine: PresenceEngine) {
         guard !states.isEmpty else { return }
-        states = states.filter { !isObsolete($0.key) }
+        states = states.filter { engine.regionCount(of: $0.key) > 0 }
     }
 }

@@ -1,0 +1,41 @@
+import Base
+import Configuration
+import Regions
+
+/// Changes that were merged into a tracker's regions, before the result replaces them.
+struct RegionMerge {
+    let regions: RegionSet
+    let difference: RegionDifference
+    /// The `rid`s of the regions that the changes insert or replace.
+    let rids: Set<ExactString>
+    /// The number of regions that all trackers would have.
+    let total: Int
+
+    /// Whether there are too many regions for the new ones: then nothing is merged.
+    var isRefused: Bool { total > Gateway.mostRegions && !difference.inserted.isEmpty }
+
+    /// The number of regions that are refused.
+    var refused: UInt64 { isRefused ? UInt64(difference.inserted.count) : 0 }
+
+    /// The line of the log for a merge that is refused.
+    var refusal: Effect {
+        let text = "this would make \(total) regions; at most \(Gateway.mostRegions) are allowed"
+        return .log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))
+    }
+}
+
+extension RegionDifference {
+    /// What the log says of a change.
+    ///
+    /// - Parameter count: The number of regions after it.
+    func logEntry(count: Int) -> Effect {
+        let text =
+            "\(inserted.count) new, \(updated.count) changed, \(removed.count) removed; \(count) regions now"
+        return .log(LogEntry(.info, "regions", "regions: \(text)"))
+    }
+
+    /// What the log says of removals that removed nothing.
+    var unmatchedEntries: [Effect] {
+        unmatched.prefix(10).map { .log(LogEntry(.notice, "waypoint-unmatched", "regions: \($0)")) }
+    }
+}
