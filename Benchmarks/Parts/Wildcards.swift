@@ -47,15 +47,15 @@ extension Parts {
             id: sighting.beacon, measuredPower: sighting.measuredPower, rssi: sighting.rssi, lastHeard: now)
         let states = [StatusSnapshot.BeaconState](repeating: state, count: BeaconLog.capacity)
         var hearings: [BeaconPattern: RegionHearing] = [:]
-        report("hearings of 512 beacons", 3) { hearings = gateway.hearings(of: states, at: now) }
+        report("hearings of 512 beacons", 3) { hearings = GatewayInsight(of: gateway).hearings(of: states, at: now) }
         var bytes = 0
         report("trackers of a snapshot", 3) {
             var snapshot = StatusSnapshot(
                 now: now, wallClock: gateway.wallClock, version: "", device: "hall", startedAt: .zero)
-            snapshot.trackers = gateway.trackerStates(hearings: hearings, changes: [:], at: now)
+            snapshot.trackers = GatewayInsight(of: gateway).trackerStates(hearings: hearings, changes: [:], at: now)
             bytes += snapshot.json.bytes.count
         }
-        report("an explanation", 3) { bytes += gateway.explanation(ofRegion: "R7", at: now).count }
+        report("an explanation", 3) { bytes += GatewayInsight(of: gateway).explanation(ofRegion: "R7", at: now).count }
         guard let battery = BatteryReading(level: 50) else { exit(70) }
         report("a battery", 3) {
             let telemetry = BeaconTelemetry(beacon: sighting.beacon, battery: battery)

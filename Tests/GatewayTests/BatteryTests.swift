@@ -94,7 +94,8 @@ import Testing
         try harness.hear()
         try Self.read(8, in: &harness)
         func explanation() -> String? {
-            harness.gateway.trackerStates(hearings: [:], changes: [:], at: harness.now).first?.regions.first?
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], changes: [:], at: harness.now).first?
+                .regions.first?
                 .explanation
         }
         #expect(explanation()?.contains("battery") == false, "it is inside")
@@ -111,7 +112,8 @@ import Testing
     @Test func `A region shows the battery of the beacon that it shows`() throws {
         var harness = try Self.harness()
         func battery() -> BatteryState? {
-            harness.gateway.trackerStates(hearings: [:], changes: [:], at: harness.now).first?.regions.first?.battery
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], changes: [:], at: harness.now).first?
+                .regions.first?.battery
         }
         #expect(battery() == nil)
         try harness.hear()
@@ -156,14 +158,16 @@ import Testing
         let low = try #require(Self.stored(harness))
         let later = try Self.restarted(low)
         #expect(later.gateway.lowBatteries.map(\.names) == [["Keys"]])
-        let region = later.gateway.trackerStates(hearings: [:], changes: [:], at: later.now).first?.regions.first
+        let region = GatewayInsight(of: later.gateway).trackerStates(hearings: [:], changes: [:], at: later.now).first?
+            .regions.first
         #expect(region?.battery?.battery.percent == 6)
         let sentence = " Its battery was low at the last reading"
         #expect(
             region?.explanation == "No beacon of it was heard since the start.\(sentence), 10 days ago: 6 %.")
         let timeless = try Self.restarted(low, isClockKnown: false)
         #expect(
-            timeless.gateway.trackerStates(hearings: [:], changes: [:], at: timeless.now).first?.regions.first?
+            GatewayInsight(of: timeless.gateway).trackerStates(hearings: [:], changes: [:], at: timeless.now).first?
+                .regions.first?
                 .explanation.hasSuffix("\(sentence): 6 %.") == true)
     }
 

@@ -12,7 +12,8 @@ import Testing
 @Suite struct StatusTests {
     private func region(_ harness: GatewayHarness, _ position: Int = 0) throws -> StatusSnapshot.RegionStatus {
         try #require(
-            harness.gateway.trackerStates(hearings: [:], changes: [:], at: harness.now).first?.regions[position])
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], changes: [:], at: harness.now).first?
+                .regions[position])
     }
 
     @Test func `A region tells who is inside, since when, and when it will be left`() throws {
@@ -74,9 +75,9 @@ import Testing
                 rssi: RSSI(reported: dBm), lastHeard: .zero.advanced(by: .seconds(seconds)))
         }
         let states = [state(1, -80, heard: 99), state(2, -60, heard: 95), state(3, -40, heard: 10)]
-        let now = harness.gateway.hearings(of: states, at: .zero.advanced(by: .seconds(100)))
+        let now = GatewayInsight(of: harness.gateway).hearings(of: states, at: .zero.advanced(by: .seconds(100)))
         #expect(now.values.map(\.beacon.minor) == [2])
-        let later = harness.gateway.hearings(of: states, at: .zero.advanced(by: .seconds(200)))
+        let later = GatewayInsight(of: harness.gateway).hearings(of: states, at: .zero.advanced(by: .seconds(200)))
         #expect(later.values.map(\.beacon.minor) == [1])
     }
 

@@ -45,17 +45,18 @@ import Testing
                     description: try RegionDescription(parsing: "One:\(GatewayHarness.uuid):1:7", base: .decimal),
                     timestamp: 1), isRIDDerived: false)
         ])
-        let heard = harness.gateway.hearings(of: [try state(at: harness.now)], at: harness.now)
+        let heard = GatewayInsight(of: harness.gateway).hearings(of: [try state(at: harness.now)], at: harness.now)
         let uuid = try beacon().uuid
         #expect(Set(heard.keys) == [BeaconPattern(uuid: uuid), BeaconPattern(uuid: uuid, major: 1, minor: 7)])
         let tracker = try #require(
-            harness.gateway.trackerStates(hearings: heard, changes: [:], at: harness.now).first)
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: heard, changes: [:], at: harness.now).first)
         #expect(tracker.regions.allSatisfy { $0.lastHeard == harness.now && $0.isInside })
     }
 
     @Test func `A snapshot lists the first regions and some occupied ones, and counts all`() throws {
         let harness = try harness()
-        let tracker = try #require(harness.gateway.trackerStates(hearings: [:], changes: [:], at: harness.now).first)
+        let tracker = try #require(
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], changes: [:], at: harness.now).first)
         #expect(tracker.regionCount == Self.count)
         #expect(tracker.regions.count <= 2 * StatusSnapshot.listedRegions)
         #expect(tracker.regions.prefix(3).map(\.rid) == ["r0", "r1", "r2"])
@@ -67,7 +68,8 @@ import Testing
         harness.change(try CrowdTests.regions(3_000))
         harness.wait(10)
         try harness.hear(minor: 2_900)
-        let tracker = try #require(harness.gateway.trackerStates(hearings: [:], changes: [:], at: harness.now).first)
+        let tracker = try #require(
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], changes: [:], at: harness.now).first)
         #expect(tracker.regions.count == StatusSnapshot.listedRegions + 1)
         #expect(tracker.regions.filter(\.isInside).map(\.rid) == ["r2899"])
         #expect(tracker.regionCount == 3_000)
@@ -98,8 +100,8 @@ import Testing
             })
         harness.wait(10)
         try harness.hear()
-        let explained = harness.gateway.explanation(ofRegion: "Same", at: harness.now)
-        #expect(explained.count == Gateway.mostExplained)
+        let explained = GatewayInsight(of: harness.gateway).explanation(ofRegion: "Same", at: harness.now)
+        #expect(explained.count == GatewayInsight.mostExplained)
         #expect(explained.allSatisfy { $0.regionCount == Self.count })
         #expect(explained.allSatisfy { $0.beacons.count == 1 })
     }

@@ -145,7 +145,7 @@ private final class ServiceStatusSource: StatusSource {
 
     func explanation(ofRegion name: String) -> [JSONValue] {
         let now = service.host.now
-        return service.app.core.explanation(ofRegion: name, at: now).map { $0.json(at: now) }
+        return GatewayInsight(of: service.app.core).explanation(ofRegion: name, at: now).map { $0.json(at: now) }
     }
 
     func region(ofTracker position: Int, rid: String) -> JSONValue? {

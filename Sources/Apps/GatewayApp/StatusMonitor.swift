@@ -126,7 +126,7 @@ struct StatusMonitor {
             changes = changes.filter { gateway.has($0.key) }
             hearings = hearings.filter { gateway.patterns(of: $0.value.beacon).contains($0.key) }
         }
-        hearings.merge(gateway.hearings(of: beacons.states(at: now), at: now)) { $1 }
+        hearings.merge(GatewayInsight(of: gateway).hearings(of: beacons.states(at: now), at: now)) { $1 }
     }
 
     // MARK: Snapshot
@@ -149,7 +149,7 @@ struct StatusMonitor {
             snapshot.store = .init(problem: watch.storeProblem, writes: counters.transactions)
         }
         var states = beacons.states(at: now)
-        let heard = hearings.merging(gateway.hearings(of: states, at: now)) { $1 }
+        let heard = hearings.merging(GatewayInsight(of: gateway).hearings(of: states, at: now)) { $1 }
         for position in states.indices {
             states[position].regions = gateway.regionNames(of: states[position].id)
             states[position].regionCount = gateway.regionCount(of: states[position].id)
@@ -159,7 +159,7 @@ struct StatusMonitor {
             }
         }
         snapshot.beacons = states
-        snapshot.trackers = gateway.trackerStates(hearings: heard, changes: changes, at: now)
+        snapshot.trackers = GatewayInsight(of: gateway).trackerStates(hearings: heard, changes: changes, at: now)
         snapshot.markStale()
         snapshot.lowBatteries = gateway.lowBatteries.map { .init(beacon: $0.beacon, names: $0.names, state: $0.state) }
         snapshot.transitions = transitions

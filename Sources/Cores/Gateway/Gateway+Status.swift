@@ -37,9 +37,6 @@ extension Gateway {
         PresenceKeeper.value(of: trackers, tracking.engine, by: wallClock, at: instant)
     }
 
-    /// When a beacon leaves if nothing is heard until then; nil while no leave is pending.
-    package var leaveDeadline: MonotonicInstant? { tracking.engine.nextDeadline }
-
     /// Sightings of beacons that match a region and were not remembered, because there are too many.
     package var droppedSightings: UInt64 { tracking.engine.droppedSightings }
 

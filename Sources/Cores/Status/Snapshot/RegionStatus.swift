@@ -15,7 +15,7 @@ extension StatusSnapshot {
         package var device: String
         /// OwnTracks' `monitoring`, −1 … 2; −1 sends no events.
         package var monitoring: Int
-        /// Whether the gateway may publish what it knows of the tracker (`Gateway.mayPublish`).
+        /// Whether the gateway may publish what it knows of the tracker (`TrackerState.mayPublish`).
         package var tellsPresence: Bool
         /// The name for people; nil if none is set.
         package var name: String?

@@ -1,20 +1,17 @@
 package import Base
-package import Beacon
+import Beacon
 import Configuration
 package import Gateway
 import OwnTracks
 package import Presence
 package import Regions
 
-/// Where and when a beacon of a region was heard last.
-package struct RegionHearing: Hashable, Sendable {
-    package let beacon: BeaconID
-    package let measuredPower: MeasuredPower
-    package let rssi: RSSI?
-    package let instant: MonotonicInstant
-}
+/// What the snapshot and `status --explain` tell of the trackers and regions of a gateway, of which it only reads.
+package struct GatewayInsight {
+    private let gateway: Gateway
 
-extension Gateway {
+    package init(of gateway: Gateway) { self.gateway = gateway }
+
     /// The trackers and their regions for the snapshot. `tracker` and `occupancy` are state of the core; the parameters
     /// are recorded by `StatusMonitor`.
     ///
@@ -24,20 +21,21 @@ extension Gateway {
     package func trackerStates(
         hearings: [BeaconPattern: RegionHearing], changes: [RegionKey: MonotonicInstant], at now: MonotonicInstant
     ) -> [StatusSnapshot.TrackerStatus] {
-        let most = StatusSnapshot.listedRegions(ofTrackers: trackers.count)
-        let listed = trackers.map { Self.listed($0, most: most) }
-        let deciding = decidingBeacons(
+        let most = StatusSnapshot.listedRegions(ofTrackers: gateway.trackers.count)
+        let listed = gateway.trackers.map { Self.listed($0, most: most) }
+        let deciding = gateway.decidingBeacons(
             of: listed.enumerated().flatMap { position, regions in
                 regions.map { RegionKey(tracker: position, rid: $0.rid) }
             }, at: now)
-        return trackers.enumerated().map { position, tracker in
+        return gateway.trackers.enumerated().map { position, tracker in
             let regions = listed[position].map { region -> StatusSnapshot.RegionStatus in
                 let key = RegionKey(tracker: position, rid: region.rid)
                 let occupancy = tracker.occupancy[region.rid]
                 let heard = pattern(of: region).flatMap { hearings[$0] }
                 var status = StatusSnapshot.RegionStatus(
                     rid: region.rid, name: region.displayName,
-                    description: region.description.text(base: configuration.numberBase), isInside: occupancy != nil)
+                    description: region.description.text(base: gateway.configuration.numberBase),
+                    isInside: occupancy != nil)
                 status.since = occupancy?.since ?? changes[key]
                 status.beacon = heard?.beacon ?? occupancy?.beacon
                 status.rssi = heard?.rssi
@@ -48,13 +46,14 @@ extension Gateway {
                 status.leaveDeadline = deciding[key]?.expectedLeave
                 status.explanation = explanation(deciding[key], of: region, at: now)
                 status.battery = (status.beacon ?? deciding[key]?.beacon ?? onlyBeacon(of: region)).flatMap(
-                    battery(of:))
+                    gateway.battery(of:))
                 return status
             }
             return StatusSnapshot.TrackerStatus(
                 tid: tracker.configuration.trackerID, topic: tracker.topics.base,
                 device: tracker.configuration.deviceID, monitoring: tracker.monitoring.rawValue,
-                tellsPresence: mayPublish(.entityStates, of: position, at: now), name: tracker.configuration.name,
+                tellsPresence: gateway.mayPublish(.entityStates, of: position, at: now),
+                name: tracker.configuration.name,
                 regions: regions, regionCount: tracker.regions.regions.count(where: \.isBeacon))
         }
     }
@@ -80,7 +79,7 @@ extension Gateway {
     /// The pattern by which a beacon is matched with the region.
     private func pattern(of region: Region) -> BeaconPattern? {
         guard case .beacon(let pattern) = region.kind else { return nil }
-        return pattern.cleared(of: configuration.batteryMasks)
+        return pattern.cleared(of: gateway.configuration.batteryMasks)
     }
 
     /// For each pattern of a region the strongest of these beacons that was heard in the last ten seconds, else the beacon
@@ -96,7 +95,8 @@ extension Gateway {
         for beacon in beacons {
             let hearing = RegionHearing(
                 beacon: beacon.id, measuredPower: beacon.measuredPower, rssi: beacon.rssi, instant: beacon.lastHeard)
-            for pattern in patterns(of: beacon.id) where found[pattern].map({ rank($0) < rank(hearing) }) ?? true {
+            for pattern in gateway.patterns(of: beacon.id)
+            where found[pattern].map({ rank($0) < rank(hearing) }) ?? true {
                 found[pattern] = hearing
             }
         }
@@ -111,7 +111,7 @@ extension Gateway {
     package func explanation(ofRegion name: String, at now: MonotonicInstant) -> [ExplainedRegion] {
         var found: [(key: RegionKey, region: Region)] = []
         var count = 0
-        for (position, tracker) in trackers.enumerated() {
+        for (position, tracker) in gateway.trackers.enumerated() {
             // A person types a name, so names that look the same are equal. A `rid` is compared by its bytes.
             for region in tracker.regions.regions
             where region.isBeacon && (region.rid.hasSameBytes(as: name) || region.displayName == name) {
@@ -120,11 +120,11 @@ extension Gateway {
                 found.append((RegionKey(tracker: position, rid: region.rid), region))
             }
         }
-        let deciding = decidingBeacons(of: found.map(\.key), at: now)
+        let deciding = gateway.decidingBeacons(of: found.map(\.key), at: now)
         return found.map { key, region in
-            let tracker = trackers[key.tracker]
+            let tracker = gateway.trackers[key.tracker]
             // A sender that invents beacons under a wildcard region makes the list long.
-            let beacons = explain(key, at: now).sorted { ($0.isNear ? 1 : 0) > ($1.isNear ? 1 : 0) }
+            let beacons = gateway.explain(key, at: now).sorted { ($0.isNear ? 1 : 0) > ($1.isNear ? 1 : 0) }
             return ExplainedRegion(
                 trackerID: tracker.configuration.trackerID, rid: region.rid, name: region.displayName,
                 isInside: tracker.occupancy[region.rid] != nil,
@@ -137,15 +137,15 @@ extension Gateway {
         _ deciding: PresenceExplanation?, of region: Region, at now: MonotonicInstant
     ) -> String {
         RegionExplanation.text(
-            deciding, threshold: region.threshold(by: configuration),
-            battery: (deciding?.beacon ?? onlyBeacon(of: region)).flatMap(battery(of:)),
+            deciding, threshold: region.threshold(by: gateway.configuration),
+            battery: (deciding?.beacon ?? onlyBeacon(of: region)).flatMap(gateway.battery(of:)),
             at: now)
     }
 
     /// The beacon of a region that names UUID, major and minor.
     private func onlyBeacon(of region: Region) -> BeaconID? {
         guard case .beacon(let pattern) = region.kind else { return nil }
-        let cleared = pattern.cleared(of: configuration.batteryMasks)
+        let cleared = pattern.cleared(of: gateway.configuration.batteryMasks)
         guard let major = cleared.major, let minor = cleared.minor else { return nil }
         return BeaconID(uuid: cleared.uuid, major: major, minor: minor)
     }
