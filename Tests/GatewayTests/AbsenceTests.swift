@@ -29,7 +29,7 @@ import Testing
         let sighting = Sighting(
             beacon: BeaconID(uuid: other, major: 1, minor: 1), measuredPower: MeasuredPower(dBm: -59), rssi: nil,
             receiver: Receiver(index: 0))
-        let inputs: [Input] = [
+        let inputs: [Gateway.Input] = [
             .sighting(sighting), .listening(Receiver(index: 0), false), .scanDuty(Receiver(index: 0), 0.5), .checkpoint,
             .stopping, .wallClock(WallClock(epochOffset: 0, isKnown: true)), .regionEdits([edit]),
             .request(.changeRegions(tracker: 0, [.set(try region("Cellar"), isRIDDerived: false)])),

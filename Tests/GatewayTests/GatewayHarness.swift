@@ -15,7 +15,7 @@ struct GatewayHarness {
 
     var gateway: Gateway
     private(set) var now = MonotonicInstant.zero
-    private(set) var effects: [Effect] = []
+    private(set) var effects: [Gateway.Effect] = []
     private var lastEdit: Int64 = 0
     /// What would be on the disk under keys of the core.
     private(set) var storedValues: [String: [UInt8]] = [:]
@@ -118,7 +118,7 @@ struct GatewayHarness {
         handle(.absent(.seconds(seconds)))
     }
 
-    mutating func handle(_ input: Input) {
+    mutating func handle(_ input: Gateway.Input) {
         let new = gateway.handle(input, at: now)
         effects += new
         for effect in new {

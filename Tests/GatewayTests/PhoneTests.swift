@@ -25,7 +25,7 @@ struct PhoneTests {
     ///   - seconds: How long a pause is.
     ///   - changesAddress: Whether it is a phone; else a beacon that sends at the same instants.
     private func day(pause: Int?, seconds: ClosedRange<Int> = 20...20, changesAddress: Bool = true, hours: Int = 24)
-        throws -> Counters
+        throws -> Gateway.Counters
     {
         var random = SplitMix64(seed: 1)
         let key = IdentityKey(high: random.next(), low: random.next())

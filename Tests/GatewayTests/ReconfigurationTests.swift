@@ -138,7 +138,7 @@ struct ReconfigurationTests {
         #expect(gateway.tracking.removed.count == most)
     }
 
-    private static func emptied(in effects: [Effect]) -> [String] {
+    private static func emptied(in effects: [Gateway.Effect]) -> [String] {
         effects.compactMap { effect -> String? in
             if case .regions(let topic, let regions) = effect, regions.regions.isEmpty { topic } else { nil }
         }

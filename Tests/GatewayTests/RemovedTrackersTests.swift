@@ -16,7 +16,7 @@ import Testing
                 }), monitoring: nil, appliedCommands: AppliedCommands())
     }
 
-    private static func emptied(in effects: [Effect]) -> [String] {
+    private static func emptied(in effects: [Gateway.Effect]) -> [String] {
         effects.compactMap { effect -> String? in
             if case .regions(let topic, let regions) = effect, regions.regions.isEmpty { topic } else { nil }
         }

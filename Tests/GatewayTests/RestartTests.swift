@@ -69,7 +69,7 @@ import Testing
         var harness = try occupied()
         harness.wait(1000)
         #expect(try harness.drainEvents() == ["leave Hall"])
-        func since(after input: Input) throws -> JSONValue? {
+        func since(after input: Gateway.Input) throws -> JSONValue? {
             harness.handle(input)
             let state = try #require(harness.drainMessages().last { $0.topic.hasSuffix("/region/h") })
             let json = try JSONValue(parsing: state.payload)

@@ -17,7 +17,7 @@ extension Service: AppOwner {
 
     // MARK: - Decisions
 
-    package func decision(of effects: [Effect], at now: MonotonicInstant) -> Decision {
+    package func decision(of effects: [Gateway.Effect], at now: MonotonicInstant) -> Decision {
         var decision = Decision()
         for effect in effects {
             switch effect {
@@ -43,7 +43,7 @@ extension Service: AppOwner {
         return decision
     }
 
-    package func finish(_ effects: [Effect]) {
+    package func finish(_ effects: [Gateway.Effect]) {
         if monitor.record(effects, trackers: app.core.trackers) { app.changed() }
         for effect in effects {
             if case .regions = effect {

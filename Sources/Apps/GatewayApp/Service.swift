@@ -8,7 +8,7 @@ package import Shell
 import Storage
 
 extension Gateway: ServiceCore {}
-extension Input: ServiceInput {}
+extension Gateway.Input: ServiceInput {}
 
 /// The gateway service: turns the events of the links into inputs of the core, and carries out what only this core
 /// decides. `App` does the rest. One thread uses it.

@@ -49,7 +49,7 @@ struct StatusMonitor {
     }
 
     /// - Returns: whether the status page shows it at once.
-    mutating func record(_ effects: [Effect], trackers: Trackers) -> Bool {
+    mutating func record(_ effects: [Gateway.Effect], trackers: Trackers) -> Bool {
         var isNews = false
         for effect in effects {
             switch effect {

@@ -35,7 +35,7 @@ struct Announcer: Sendable {
     /// - Parameter isNewSession: It remembers no session, and perhaps no retained message.
     /// - Returns: `hasLostMessages`: the locations have to be published again, too.
     mutating func connected(isNewSession: Bool, _ trackers: Trackers, by messages: Messages) -> (
-        effects: [Effect], hasLostMessages: Bool
+        effects: [Gateway.Effect], hasLostMessages: Bool
     ) {
         defer { hasAnnounced = true }
         guard hasAnnounced, isNewSession else {
@@ -45,7 +45,7 @@ struct Announcer: Sendable {
     }
 
     /// Announces everything again because Home Assistant started, and knows no state.
-    mutating func homeAssistantStarted(_ trackers: Trackers, by messages: Messages) -> [Effect] {
+    mutating func homeAssistantStarted(_ trackers: Trackers, by messages: Messages) -> [Gateway.Effect] {
         rounds.want(at: messages.now) ? announce(trackers, by: messages, isAgain: true) : []
     }
 
@@ -56,7 +56,7 @@ struct Announcer: Sendable {
     ///   - hidden: Devices whose states were withheld before as well.
     mutating func announce(
         _ trackers: Trackers, by messages: Messages, isAgain: Bool, hidden: Set<ExactString> = []
-    ) -> [Effect] {
+    ) -> [Gateway.Effect] {
         let settings = messages.settings
         // All states are about to be published.
         regions.replace {
@@ -87,7 +87,7 @@ struct Announcer: Sendable {
     }
 
     /// Publishes the cards of all trackers: the first now, and the others in later turns.
-    private mutating func beginCards(of trackers: Trackers, by messages: Messages) -> [Effect] {
+    private mutating func beginCards(of trackers: Trackers, by messages: Messages) -> [Gateway.Effect] {
         guard let card = messages.settings.card else {
             cards = TurnQueue(turn: 1, pause: Self.cardPause)
             return []
@@ -98,7 +98,7 @@ struct Announcer: Sendable {
         return Self.cards(of: cards.next(at: messages.now), trackers, by: messages)
     }
 
-    private static func cards(of positions: [Int], _ trackers: Trackers, by messages: Messages) -> [Effect] {
+    private static func cards(of positions: [Int], _ trackers: Trackers, by messages: Messages) -> [Gateway.Effect] {
         guard let card = messages.settings.card else { return [] }
         return positions.filter(trackers.indices.contains).map { messages.card(card, of: trackers[$0]) }
     }
@@ -106,28 +106,29 @@ struct Announcer: Sendable {
     // MARK: - Turns
 
     /// Publishes announcements of regions: the first now and the others in later turns.
-    mutating func publish(_ new: [RegionAnnouncement], of trackers: Trackers, by messages: Messages) -> [Effect] {
+    mutating func publish(_ new: [RegionAnnouncement], of trackers: Trackers, by messages: Messages) -> [Gateway.Effect]
+    {
         guard !new.isEmpty else { return [] }
         regions.add(new)
         return publish(turn: regions.begin(at: messages.now), of: trackers, by: messages)
     }
 
     /// Publishes the cards that are due, and a round that waited for the end of another one.
-    mutating func publishDueRounds(of trackers: Trackers, by messages: Messages) -> [Effect] {
+    mutating func publishDueRounds(of trackers: Trackers, by messages: Messages) -> [Gateway.Effect] {
         let effects = Self.cards(of: cards.nextIfDue(at: messages.now), trackers, by: messages)
         guard regions.due == nil, cards.due == nil, rounds.begin(at: messages.now) else { return effects }
         return effects + announce(trackers, by: messages, isAgain: true)
     }
 
     /// Publishes the announcements of regions that are due.
-    mutating func publishDueRegions(of trackers: Trackers, by messages: Messages) -> [Effect] {
+    mutating func publishDueRegions(of trackers: Trackers, by messages: Messages) -> [Gateway.Effect] {
         publish(turn: regions.nextIfDue(at: messages.now), of: trackers, by: messages)
     }
 
     /// Publishes what waits when the service ends, but no states: the next start publishes all of them.
-    mutating func publishLast(of trackers: Trackers, by messages: Messages) -> [Effect] {
+    mutating func publishLast(of trackers: Trackers, by messages: Messages) -> [Gateway.Effect] {
         regions.replace { if case .state = $0 { nil } else { $0 } }
-        var effects: [Effect] = []
+        var effects: [Gateway.Effect] = []
         for _ in 0..<Self.lastTurns where regions.due != nil {
             effects += publish(turn: regions.next(at: messages.now), of: trackers, by: messages)
         }
@@ -136,8 +137,8 @@ struct Announcer: Sendable {
 
     private func publish(
         turn announcements: [RegionAnnouncement], of trackers: Trackers, by messages: Messages
-    ) -> [Effect] {
-        announcements.flatMap { announcement -> [Effect] in
+    ) -> [Gateway.Effect] {
+        announcements.flatMap { announcement -> [Gateway.Effect] in
             switch announcement {
             case .state(let tracker, let rid):
                 guard let region = trackers.region(RegionKey(tracker: tracker, rid: rid)), region.isBeacon else {

@@ -64,7 +64,7 @@ struct Batteries: Sendable {
     ///
     /// - Parameter names: Of the regions that the beacon belongs to.
     /// - Returns: The line of the log, if the battery became low, or is no longer low.
-    mutating func record(_ telemetry: BeaconTelemetry, names: [String], at now: MonotonicInstant) -> [Effect] {
+    mutating func record(_ telemetry: BeaconTelemetry, names: [String], at now: MonotonicInstant) -> [Gateway.Effect] {
         guard let change = record(telemetry, at: now) else { return [] }
         let subject = "the battery of \(names.joined(separator: ", "))"
         let text =
@@ -96,7 +96,7 @@ struct Batteries: Sendable {
     }
 
     /// Stores the low batteries if they are not stored as they are now.
-    mutating func store(by clock: WallClock) -> [Effect] {
+    mutating func store(by clock: WallClock) -> [Gateway.Effect] {
         let bytes = KeptBatteries.bytes(low, clock: clock)
         guard bytes != stored else { return [] }
         stored = bytes
@@ -104,7 +104,7 @@ struct Batteries: Sendable {
     }
 
     /// Stores the low batteries as they were stored last, because the store has a new file.
-    var storedAgain: Effect { .value(key: Gateway.lowBatteriesKey, stored) }
+    var storedAgain: Gateway.Effect { .value(key: Gateway.lowBatteriesKey, stored) }
 
     /// Restores the low batteries of an earlier run. Readings of this run are newer.
     ///

@@ -9,8 +9,8 @@ struct Commands: Sendable {
     enum Admission {
         case admitted(OwnTracks.Command)
         /// The broker had retained the message, and it was applied before.
-        case appliedBefore([Effect])
-        case refused([Effect])
+        case appliedBefore([Gateway.Effect])
+        case refused([Gateway.Effect])
     }
 
     private var gate: CommandGate
@@ -26,13 +26,13 @@ struct Commands: Sendable {
     var counts: CommandCounts { gate.counts }
 
     /// The envelopes of commands that were obeyed.
-    var storedEnvelopes: Effect { .value(key: ObeyedEnvelopes.storeKey, gate.obeyed.bytes) }
+    var storedEnvelopes: Gateway.Effect { .value(key: ObeyedEnvelopes.storeKey, gate.obeyed.bytes) }
 
     /// Puts a command into the queue; a later tick carries it out. One turn of the loop delivers all messages of the
     /// broker's thread, but each large command needs a turn of its own.
     ///
     /// - Parameter topic: On which it came.
-    mutating func receive(_ received: ReceivedCommand, on topic: String, at now: MonotonicInstant) -> [Effect] {
+    mutating func receive(_ received: ReceivedCommand, on topic: String, at now: MonotonicInstant) -> [Gateway.Effect] {
         gate.receive(received, at: now).map { report($0, on: topic, at: now) } ?? []
     }
 
@@ -69,12 +69,14 @@ struct Commands: Sendable {
     /// - Parameter topic: On which it came; nil: its tracker is no more, and the refusal is only counted.
     mutating func refuse(
         _ reason: CommandRefusal.Reason, _ text: String, on topic: String?, at now: MonotonicInstant
-    ) -> [Effect] {
+    ) -> [Gateway.Effect] {
         let refusal = gate.refuse(reason, text)
         return topic.map { report(refusal, on: $0, at: now) } ?? []
     }
 
-    private mutating func report(_ refusal: CommandRefusal, on topic: String, at now: MonotonicInstant) -> [Effect] {
+    private mutating func report(_ refusal: CommandRefusal, on topic: String, at now: MonotonicInstant) -> [Gateway
+        .Effect]
+    {
         refusals.add(refusal.text, on: topic, at: now)
         return [.log(LogEntry(.warning, "command-refused", refusal.logLine(on: topic), of: topic))]
     }
@@ -82,15 +84,17 @@ struct Commands: Sendable {
     /// Remembers the envelope of a command that is carried out, so that a repetition is refused.
     ///
     /// - Parameter epoch: Seconds since 1970; nil: the time of day is not known.
-    mutating func rememberEnvelope(of received: ReceivedCommand, at epoch: Int64?) -> [Effect] {
+    mutating func rememberEnvelope(of received: ReceivedCommand, at epoch: Int64?) -> [Gateway.Effect] {
         gate.remember(received, at: epoch) ? [storedEnvelopes] : []
     }
 
     /// Logs the mistakes in the regions of a `setWaypoints`.
-    mutating func report(_ reading: WaypointsReading, of tracker: TrackerState, at now: MonotonicInstant) -> [Effect] {
+    mutating func report(_ reading: WaypointsReading, of tracker: TrackerState, at now: MonotonicInstant) -> [Gateway
+        .Effect]
+    {
         let topic = tracker.topics.base
         var effects = reading.problems.prefix(10).map { problem in
-            Effect.log(LogEntry(.warning, "waypoint-refused", "setWaypoints: \(problem)", of: topic))
+            Gateway.Effect.log(LogEntry(.warning, "waypoint-refused", "setWaypoints: \(problem)", of: topic))
         }
         if reading.problemCount > 10 {
             let text = "setWaypoints: and \(reading.problemCount - 10) more"
@@ -101,7 +105,7 @@ struct Commands: Sendable {
         }
         // They are taken, and no beacon enters them.
         effects += reading.remarks.prefix(10).map { remark in
-            Effect.log(LogEntry(.warning, "waypoint-remark", "setWaypoints: \(remark)", of: topic))
+            Gateway.Effect.log(LogEntry(.warning, "waypoint-remark", "setWaypoints: \(remark)", of: topic))
         }
         if reading.remarks.count > 10 {
             let text = "setWaypoints: and \(reading.remarks.count - 10) more remarks"

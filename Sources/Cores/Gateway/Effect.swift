@@ -5,48 +5,50 @@ package import JSON
 package import OwnTracks
 package import Regions
 
-/// An action that the core decided. The effects of one input are one decision: the service stores them in one
-/// transaction, and sends their messages to the broker after that transaction is on the disk.
-package enum Effect: Sendable {
-    /// Send this to the broker, once and in order.
-    case publish(Publication)
-    /// Store the regions of the tracker with this base topic.
-    case regions(topic: String, RegionSet)
-    /// Store this transition in the history.
-    case record(PastTransition)
-    /// Store this location in the history.
-    case recordLocation(PastLocation)
-    /// Store the monitoring mode of the tracker with this base topic.
-    case monitoring(topic: String, KeptMonitoring)
-    /// Store presence, with everything else of this decision.
-    case presence(PresenceUpdate)
-    /// Store presence when something else is written, or within the store's own interval.
-    /// The bytes are for `KeptPresence(bytes:)`.
-    case checkpoint([UInt8])
-    /// The edits of the tracker with this base topic are in its regions, up to this one.
-    case editsTaken(topic: String, upTo: Int64)
-    /// Store this value under this key.
-    case value(key: String, [UInt8])
-    /// Delete the value under this key.
-    case forget(key: String)
-    /// Read all edits again: a tracker may exist now for edits that wait.
-    case rereadEdits
-    /// Try these members over the settings in force, with these regions of the tracker that got the command, which had
-    /// this base topic. The input `settings` reports the outcome.
-    case reconfigure(JSONValue, waypoints: WaypointsReading?, topic: String)
-    /// Store these keys of phones, whose regions came with them.
-    case phoneKeys([NamedKey])
-    /// Write this to the log.
-    case log(LogEntry)
+extension Gateway {
+    /// An action that the core decided. The effects of one input are one decision: the service stores them in one
+    /// transaction, and sends their messages to the broker after that transaction is on the disk.
+    package enum Effect: Sendable {
+        /// Send this to the broker, once and in order.
+        case publish(Publication)
+        /// Store the regions of the tracker with this base topic.
+        case regions(topic: String, RegionSet)
+        /// Store this transition in the history.
+        case record(PastTransition)
+        /// Store this location in the history.
+        case recordLocation(PastLocation)
+        /// Store the monitoring mode of the tracker with this base topic.
+        case monitoring(topic: String, KeptMonitoring)
+        /// Store presence, with everything else of this decision.
+        case presence(PresenceUpdate)
+        /// Store presence when something else is written, or within the store's own interval.
+        /// The bytes are for `KeptPresence(bytes:)`.
+        case checkpoint([UInt8])
+        /// The edits of the tracker with this base topic are in its regions, up to this one.
+        case editsTaken(topic: String, upTo: Int64)
+        /// Store this value under this key.
+        case value(key: String, [UInt8])
+        /// Delete the value under this key.
+        case forget(key: String)
+        /// Read all edits again: a tracker may exist now for edits that wait.
+        case rereadEdits
+        /// Try these members over the settings in force, with these regions of the tracker that got the command, which had
+        /// this base topic. The input `settings` reports the outcome.
+        case reconfigure(JSONValue, waypoints: WaypointsReading?, topic: String)
+        /// Store these keys of phones, whose regions came with them.
+        case phoneKeys([NamedKey])
+        /// Write this to the log.
+        case log(LogEntry)
 
-    /// The line for the log.
-    package var logEntry: LogEntry? {
-        switch self {
-        case .record(let record): record.logEntry
-        case .log(let entry): entry
-        case .publish, .recordLocation, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value, .forget,
-            .rereadEdits, .reconfigure, .phoneKeys:
-            nil
+        /// The line for the log.
+        package var logEntry: LogEntry? {
+            switch self {
+            case .record(let record): record.logEntry
+            case .log(let entry): entry
+            case .publish, .recordLocation, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value, .forget,
+                .rereadEdits, .reconfigure, .phoneKeys:
+                nil
+            }
         }
     }
 }

@@ -28,7 +28,7 @@ struct Messages {
             stamp: clock.stamp, happened: transition.instant)
     }
 
-    func transition(_ record: PastTransition, in region: Region, of tracker: TrackerState) -> Effect {
+    func transition(_ record: PastTransition, in region: Region, of tracker: TrackerState) -> Gateway.Effect {
         let here = tracker.position(standing: settings.position)
         let away = record.isEnter ? nil : tracker.configuration.away
         let transition = Transition(
@@ -39,7 +39,7 @@ struct Messages {
     }
 
     /// The enter of a region again, with its original time; nothing if it was left meanwhile. A repeated enter does no harm.
-    func repeatedEnter(of region: Region, _ tracker: TrackerState) -> [Effect] {
+    func repeatedEnter(of region: Region, _ tracker: TrackerState) -> [Gateway.Effect] {
         guard tracker.mayPublish(.transition, at: now), let begin = tracker.begin(of: region.rid) else { return [] }
         let since = begin.timestamp(by: clock)
         let place = region.kind == .circular ? tracker.position(standing: settings.position) : settings.position
@@ -58,7 +58,7 @@ struct Messages {
     ///
     /// - Parameter instant: Of the transition that changed it, or now.
     /// - Returns: nothing where the states are withheld.
-    func state(of region: Region, _ tracker: TrackerState, at instant: MonotonicInstant) -> [Effect] {
+    func state(of region: Region, _ tracker: TrackerState, at instant: MonotonicInstant) -> [Gateway.Effect] {
         guard !tracker.hidesStates(by: settings, at: instant) else { return [] }
         let occupancy = tracker.occupancy[region.rid]
         let begin = occupancy?.begin ?? tracker.absences[region.rid]
@@ -77,7 +77,7 @@ struct Messages {
     /// Empties the retained state of a removed region.
     ///
     /// - Parameter tracker: The sender.
-    func withdrawal(of rid: String, device: String, by tracker: TrackerState) -> Effect {
+    func withdrawal(of rid: String, device: String, by tracker: TrackerState) -> Gateway.Effect {
         .publish(
             Publication(
                 .state, of: tracker.topics.base, topic: RegionState.topic(device: device, rid: rid), payload: [],
@@ -89,7 +89,7 @@ struct Messages {
     /// The location, and its line of history.
     func location(
         _ trigger: Location.Trigger, pointOfInterest: String?, cause: Location.Cause?, of tracker: TrackerState
-    ) -> [Effect] {
+    ) -> [Gateway.Effect] {
         let timestamp = clock.epochSeconds(at: now)
         let here = tracker.position(standing: settings.position)
         let location = Location(
@@ -108,14 +108,14 @@ struct Messages {
     // MARK: - Regions
 
     /// The region itself. Its `tst` is the region's own.
-    func waypoint(_ region: Region, of tracker: TrackerState) -> Effect {
+    func waypoint(_ region: Region, of tracker: TrackerState) -> Gateway.Effect {
         publish(
             .other, of: tracker, on: tracker.topics.waypoint, region.waypoint(base: settings.numberBase),
             isTimeKnown: true, at: now)
     }
 
     /// All regions but those that are about to be removed.
-    func waypoints(of tracker: TrackerState) -> Effect {
+    func waypoints(of tracker: TrackerState) -> Gateway.Effect {
         let cleared = tracker.pendingClear?.rids ?? []
         let regions = tracker.regions.regions.lazy.filter { !cleared.contains(ExactString($0.rid)) }
         return publish(
@@ -125,7 +125,7 @@ struct Messages {
 
     // MARK: - Other messages
 
-    func card(_ card: Card, of tracker: TrackerState) -> Effect {
+    func card(_ card: Card, of tracker: TrackerState) -> Gateway.Effect {
         publish(
             .other, of: tracker, on: tracker.topics.info,
             card.payload(trackerID: tracker.configuration.trackerID), isRetained: true, isTimeKnown: true, at: now)
@@ -141,7 +141,7 @@ struct Messages {
     ///   - startedAt: When the service started.
     func status(
         of tracker: TrackerState, about: [String: JSONValue], startedAt: MonotonicInstant, counters: JSONValue
-    ) -> Effect {
+    ) -> Gateway.Effect {
         var members = about
         members["started"] = .integer(clock.epochSeconds(at: startedAt))
         let regions = tracker.regions.regions.lazy.filter { $0.isBeacon || $0.kind == .circular }
@@ -168,14 +168,14 @@ struct Messages {
     }
 
     /// The answer to `dump`: the settings in force, secrets masked.
-    func dump(of tracker: TrackerState) -> Effect {
+    func dump(of tracker: TrackerState) -> Gateway.Effect {
         publish(
             .other, of: tracker, on: tracker.topics.dump, Dump(configuration: settings.shown).payload,
             isTimeKnown: true, at: now)
     }
 
     /// A beacon message of each tracker with a region that the beacon belongs to.
-    func ranging(_ heard: Ranging.Heard, of trackers: Trackers) -> [Effect] {
+    func ranging(_ heard: Ranging.Heard, of trackers: Trackers) -> [Gateway.Effect] {
         var addressed: Set<Int> = []
         return heard.regions.compactMap { key in
             let tracker = trackers[key.tracker]
@@ -200,7 +200,7 @@ struct Messages {
     private func publish(
         _ kind: Publication.Kind, of tracker: TrackerState, on topic: String, _ payload: JSONValue,
         isRetained: Bool = false, isTimeKnown: Bool? = nil, at instant: MonotonicInstant
-    ) -> Effect {
+    ) -> Gateway.Effect {
         publish(
             kind, of: tracker, on: topic, bytes: payload.bytes, isRetained: isRetained, isTimeKnown: isTimeKnown,
             at: instant)
@@ -209,7 +209,7 @@ struct Messages {
     private func publish(
         _ kind: Publication.Kind, of tracker: TrackerState, on topic: String, bytes: [UInt8],
         isRetained: Bool = false, isTimeKnown: Bool? = nil, at instant: MonotonicInstant
-    ) -> Effect {
+    ) -> Gateway.Effect {
         let isTimeKnown = isTimeKnown ?? clock.isKnown
         return .publish(
             Publication(

@@ -46,7 +46,7 @@ struct PendingTransition: Sendable {
     /// - Returns: nothing for a circle.
     func explanation(
         by engine: PresenceEngine, _ batteries: Batteries, _ settings: Configuration, at now: MonotonicInstant
-    ) -> [Effect] {
+    ) -> [Gateway.Effect] {
         guard let beacon else { return [] }
         let text = RegionExplanation.text(
             engine.explain(beacon, in: key, at: now), threshold: region.threshold(by: settings),

@@ -101,7 +101,7 @@ struct PresenceKeeper: Sendable {
     mutating func checkpoint(
         of trackers: Trackers, _ engine: inout PresenceEngine, sightings: UInt64, by clock: WallClock,
         at now: MonotonicInstant
-    ) -> [Effect] {
+    ) -> [Gateway.Effect] {
         let isUnchanged = changesLeft > 0 && sightings == sightingsAtCheckpoint
         guard !isUnchanged || !trackers.allSatisfy(\.occupancy.isEmpty) else { return [] }
         return [.checkpoint(whole(of: trackers, &engine, sightings: sightings, by: clock, at: now))]

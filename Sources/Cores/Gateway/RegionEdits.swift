@@ -11,7 +11,7 @@ struct RegionEdits: Sendable {
         let changes: [RegionChange]
         /// To be stored with their consequences (such as a leave) in one decision, so that each edit counts once, even after a
         /// power failure.
-        let mark: Effect
+        let mark: Gateway.Effect
     }
 
     /// The last merged edit of each tracker, by topic.
@@ -22,7 +22,7 @@ struct RegionEdits: Sendable {
     ///
     /// - Parameter topics: The base topics of the trackers, by their positions.
     /// - Returns: The edits to be merged, and a line of the log if some wait.
-    mutating func take(_ edits: [RegionEdit], of topics: [String]) -> (taken: [Taken], waiting: [Effect]) {
+    mutating func take(_ edits: [RegionEdit], of topics: [String]) -> (taken: [Taken], waiting: [Gateway.Effect]) {
         var byTopic = Dictionary(grouping: edits) { ExactString($0.tracker) }
         var taken: [Taken] = []
         for (tracker, topic) in topics.enumerated() {

@@ -18,7 +18,7 @@ struct RegionMerge {
     var refused: UInt64 { isRefused ? UInt64(difference.inserted.count) : 0 }
 
     /// The line of the log for a merge that is refused.
-    var refusal: Effect {
+    var refusal: Gateway.Effect {
         let text = "this would make \(total) regions; at most \(Gateway.mostRegions) are allowed"
         return .log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))
     }
@@ -28,14 +28,14 @@ extension RegionDifference {
     /// What the log says of a change.
     ///
     /// - Parameter count: The number of regions after it.
-    func logEntry(count: Int) -> Effect {
+    func logEntry(count: Int) -> Gateway.Effect {
         let text =
             "\(inserted.count) new, \(updated.count) changed, \(removed.count) removed; \(count) regions now"
         return .log(LogEntry(.info, "regions", "regions: \(text)"))
     }
 
     /// What the log says of removals that removed nothing.
-    var unmatchedEntries: [Effect] {
+    var unmatchedEntries: [Gateway.Effect] {
         unmatched.prefix(10).map { .log(LogEntry(.notice, "waypoint-unmatched", "regions: \($0)")) }
     }
 }

@@ -20,9 +20,9 @@ struct RemovedTrackers: Sendable {
     var topicsBytes: [UInt8] { JSONValue.array(trackers.map { .string($0.topic) }).bytes }
 
     /// Stores everything.
-    var stored: [Effect] {
-        trackers.flatMap { tracker -> [Effect] in
-            var effects: [Effect] = [.regions(topic: tracker.topic, tracker.regions)]
+    var stored: [Gateway.Effect] {
+        trackers.flatMap { tracker -> [Gateway.Effect] in
+            var effects: [Gateway.Effect] = [.regions(topic: tracker.topic, tracker.regions)]
             if let kept = tracker.monitoring { effects.append(.monitoring(topic: tracker.topic, kept)) }
             effects.append(
                 .value(key: AppliedCommands.storeKey(of: tracker.topic), tracker.appliedCommands.bytes))
@@ -31,12 +31,12 @@ struct RemovedTrackers: Sendable {
     }
 
     /// Stores which trackers these are.
-    var storedTopics: Effect { .value(key: Gateway.removedTopicsKey, topicsBytes) }
+    var storedTopics: Gateway.Effect { .value(key: Gateway.removedTopicsKey, topicsBytes) }
 
     /// Keeps what removed trackers had. It forgets the earliest where there are too many, in the store too.
     ///
     /// - Parameter setting: The setting `monitoring` in force.
-    mutating func keep(_ removed: [RemovedTracker], setting: MonitoringMode) -> [Effect] {
+    mutating func keep(_ removed: [RemovedTracker], setting: MonitoringMode) -> [Gateway.Effect] {
         trackers += removed
         return forget(max(0, trackers.count - Self.most), setting)
     }
@@ -49,7 +49,7 @@ struct RemovedTrackers: Sendable {
     /// Forgets the earliest until there are at most so many regions, in the store too: those of the present trackers come first.
     ///
     /// - Parameter setting: The setting `monitoring` in force.
-    mutating func trim(toRegions most: Int, setting: MonitoringMode) -> [Effect] {
+    mutating func trim(toRegions most: Int, setting: MonitoringMode) -> [Gateway.Effect] {
         var (count, forgotten) = (regionCount, 0)
         while count > max(0, most), forgotten < trackers.count {
             count -= trackers[forgotten].regions.regions.count
@@ -58,7 +58,7 @@ struct RemovedTrackers: Sendable {
         return forgotten == 0 ? [] : forget(forgotten, setting) + [storedTopics]
     }
 
-    private mutating func forget(_ count: Int, _ setting: MonitoringMode) -> [Effect] {
+    private mutating func forget(_ count: Int, _ setting: MonitoringMode) -> [Gateway.Effect] {
         defer { trackers.removeFirst(count) }
         return trackers.prefix(count).flatMap { TrackerState.forgotten(topic: $0.topic, setting: setting) }
     }

@@ -9,9 +9,9 @@ struct ServedDevices: Sendable {
     init(on hardware: [UInt8]? = nil) { self.hardware = hardware }
 
     /// Stores what differs from what is stored.
-    func stored(_ trackers: Trackers, since stored: StoredState) -> [Effect] {
+    func stored(_ trackers: Trackers, since stored: StoredState) -> [Gateway.Effect] {
         let (topics, devices) = (Self.bytes(trackers.topics), Self.bytes(trackers.devices))
-        var effects: [Effect] = []
+        var effects: [Gateway.Effect] = []
         if stored.servedTopics != topics { effects.append(.value(key: Gateway.servedTopicsKey, topics)) }
         let hasOtherDevices = stored.servedDevices != devices
         if hasOtherDevices { effects.append(.value(key: Gateway.servedDevicesKey, devices)) }
@@ -20,7 +20,7 @@ struct ServedDevices: Sendable {
     }
 
     /// Stores the topics and the devices.
-    func stored(_ trackers: Trackers) -> [Effect] {
+    func stored(_ trackers: Trackers) -> [Gateway.Effect] {
         [
             .value(key: Gateway.servedTopicsKey, Self.bytes(trackers.topics)),
             .value(key: Gateway.servedDevicesKey, Self.bytes(trackers.devices)),
@@ -28,7 +28,7 @@ struct ServedDevices: Sendable {
     }
 
     /// Stores the hardware, where it is known.
-    var storedHardware: [Effect] { hardware.map { [.value(key: Gateway.servedHardwareKey, $0)] } ?? [] }
+    var storedHardware: [Gateway.Effect] { hardware.map { [.value(key: Gateway.servedHardwareKey, $0)] } ?? [] }
 
     private static func bytes(_ texts: [String]) -> [UInt8] { JSONValue.array(texts.map { .string($0) }).bytes }
 }

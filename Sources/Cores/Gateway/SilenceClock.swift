@@ -57,7 +57,7 @@ struct SilenceClock: Sendable {
     static let notableAbsence: Duration = .milliseconds(200)
 
     /// The line of the log for a time in which no receiver listened.
-    static func report(absence: Duration) -> [Effect] {
+    static func report(absence: Duration) -> [Gateway.Effect] {
         guard absence >= notableAbsence else { return [] }
         let text =
             "no receiver listened for \(absence.nanoseconds / 1_000_000_000) s: "

@@ -8,23 +8,23 @@ extension TrackerState {
     /// Stores the mode in force.
     ///
     /// - Parameter setting: The setting in force.
-    func storedMonitoring(_ setting: MonitoringMode) -> Effect {
+    func storedMonitoring(_ setting: MonitoringMode) -> Gateway.Effect {
         .monitoring(topic: topics.base, KeptMonitoring(monitoring, setting: setting))
     }
 
     /// Stores the applied commands.
-    var storedAppliedCommands: Effect {
+    var storedAppliedCommands: Gateway.Effect {
         .value(key: AppliedCommands.storeKey(of: topics.base), appliedCommands.bytes)
     }
 
     /// Stores what waits to be removed, in the decision that changes it: after a crash it is carried out.
-    var storedClear: Effect {
+    var storedClear: Gateway.Effect {
         let key = Gateway.pendingClearKey(of: topics.base)
         return pendingClear.map { .value(key: key, $0.bytes) } ?? .forget(key: key)
     }
 
     /// Stores everything.
-    func stored(_ setting: MonitoringMode) -> [Effect] {
+    func stored(_ setting: MonitoringMode) -> [Gateway.Effect] {
         [.regions(topic: topics.base, regions), storedMonitoring(setting), storedAppliedCommands]
             + (pendingClear == nil ? [] : [storedClear])
     }
@@ -32,7 +32,7 @@ extension TrackerState {
     /// Empties what is stored under a topic that a tracker no longer has. Another tracker may get this topic later.
     ///
     /// - Parameter setting: The setting `monitoring` in force.
-    static func forgotten(topic: String, setting: MonitoringMode) -> [Effect] {
+    static func forgotten(topic: String, setting: MonitoringMode) -> [Gateway.Effect] {
         [
             .regions(topic: topic, RegionSet()),
             .value(key: AppliedCommands.storeKey(of: topic), AppliedCommands().bytes),
@@ -44,14 +44,14 @@ extension TrackerState {
 extension Trackers {
     /// Stores what has another key or value since the settings changed while the service did not run: all state of a tracker
     /// with another topic, and a monitoring mode that gave way to the setting.
-    func storedAnew(since stored: StoredState) -> [Effect] {
+    func storedAnew(since stored: StoredState) -> [Gateway.Effect] {
         let setting = stored.configuration.monitoring
-        return enumerated().flatMap { position, tracker -> [Effect] in
+        return enumerated().flatMap { position, tracker -> [Gateway.Effect] in
             let hasMoved =
                 stored.topics.indices.contains(position)
                 && !stored.topics[position].hasSameBytes(as: tracker.topics.base)
             let kept = stored.monitoring.indices.contains(position) ? stored.monitoring[position] : nil
-            var effects: [Effect] = []
+            var effects: [Gateway.Effect] = []
             if hasMoved {
                 effects += [.regions(topic: tracker.topics.base, tracker.regions), tracker.storedAppliedCommands]
                 effects += TrackerState.forgotten(topic: stored.topics[position], setting: setting)

@@ -260,7 +260,7 @@ package struct TrackerState: Sendable {
     }
 
     /// Regions of a clear that are there again are not removed.
-    mutating func keep(_ rids: Set<ExactString>) -> [Effect] {
+    mutating func keep(_ rids: Set<ExactString>) -> [Gateway.Effect] {
         guard var pending = pendingClear, !pending.rids.isDisjoint(with: rids) else { return [] }
         pending.rids.subtract(rids)
         pendingClear = pending.rids.isEmpty ? nil : pending
@@ -287,14 +287,14 @@ package struct TrackerState: Sendable {
     /// Remembers a command that the broker may send again.
     ///
     /// - Parameter digest: nil: the command cannot be retained.
-    mutating func remember(_ digest: CommandDigest?) -> [Effect] {
+    mutating func remember(_ digest: CommandDigest?) -> [Gateway.Effect] {
         appliedCommands.remember(digest) ? [storedAppliedCommands] : []
     }
 
     // MARK: - Messages
 
     /// What is published of a transition: a line of history, its message, the location after it, the retained state.
-    mutating func publish(_ transition: PendingTransition, by messages: Messages) -> [Effect] {
+    mutating func publish(_ transition: PendingTransition, by messages: Messages) -> [Gateway.Effect] {
         let (region, rid) = (transition.region, transition.key.rid)
         let record = messages.record(of: transition, self)
         // A shared location of an earlier second is published before this transition.
@@ -317,14 +317,14 @@ package struct TrackerState: Sendable {
     mutating func location(
         _ trigger: Location.Trigger, pointOfInterest: String? = nil, cause: Location.Cause? = nil,
         by messages: Messages
-    ) -> [Effect] {
+    ) -> [Gateway.Effect] {
         lastLocation = messages.now
         guard mayPublish(.location(trigger), at: messages.now) else { return [] }
         return messages.location(trigger, pointOfInterest: pointOfInterest, cause: cause, of: self)
     }
 
     /// The location after a transition, or none if the tracker has sent many in this second.
-    private mutating func location(after record: PastTransition, by messages: Messages) -> [Effect] {
+    private mutating func location(after record: PastTransition, by messages: Messages) -> [Gateway.Effect] {
         guard position(standing: messages.settings.position).isKnown else { return [] }
         let nanoseconds = messages.clock.epochOffset &+ messages.now.nanoseconds
         let rest = 1_000_000_000 - (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
@@ -334,14 +334,14 @@ package struct TrackerState: Sendable {
         return location(trigger, cause: Location.Cause(record.event, description: record.name), by: messages)
     }
 
-    private mutating func sharedLocation(by messages: Messages) -> [Effect] {
+    private mutating func sharedLocation(by messages: Messages) -> [Gateway.Effect] {
         locations.published()
         return location(locations.trigger, by: messages)
     }
 
     /// Publishes the shared and the periodic location, if they are due.
-    mutating func publishDueLocations(by messages: Messages) -> [Effect] {
-        var effects: [Effect] = []
+    mutating func publishDueLocations(by messages: Messages) -> [Gateway.Effect] {
+        var effects: [Gateway.Effect] = []
         if let due = locations.due, due <= messages.now { effects += sharedLocation(by: messages) }
         if let due = periodicLocationDue(by: messages.settings), due <= messages.now {
             effects += location(.periodic, by: messages)

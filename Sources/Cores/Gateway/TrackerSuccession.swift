@@ -16,19 +16,19 @@ struct TrackerSuccession {
     /// Withdrawals of the retained states of trackers that were removed, or have another device now.
     let abandoned: [RegionAnnouncement]
     /// What has another key or value in the store.
-    let stored: [Effect]
+    let stored: [Gateway.Effect]
 
     /// - Parameters:
     ///   - old: The trackers so far.
     ///   - former: The settings so far.
-    ///   - modes: As of `Input.configuration`.
+    ///   - modes: As of `Gateway.Input.configuration`.
     ///   - removed: A tracker among them may return.
     init(
         of old: Trackers, from former: Configuration, to new: Configuration, modes: [ExactString: MonitoringMode],
         removed: inout RemovedTrackers, by clock: WallClock, at now: MonotonicInstant
     ) {
         let origins = old.origins(of: new.trackers, returning: removed.topics)
-        var (next, returned, stored): ([TrackerState], [Int], [Effect]) = ([], [], [])
+        var (next, returned, stored): ([TrackerState], [Int], [Gateway.Effect]) = ([], [], [])
         for (settings, origin) in zip(new.trackers, origins) {
             guard let origin else {
                 guard let former = removed.take(settings.topics.base) else {

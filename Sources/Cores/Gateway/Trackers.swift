@@ -188,7 +188,7 @@ package struct Trackers: Sendable {
     /// - Returns: What is stored, and the states that are announced or withdrawn; nothing if the tracker has this mode.
     mutating func switchMonitoring(
         of position: Int, to mode: MonitoringMode, by settings: Configuration, at now: MonotonicInstant
-    ) -> (stored: [Effect], announcements: [RegionAnnouncement]) {
+    ) -> (stored: [Gateway.Effect], announcements: [RegionAnnouncement]) {
         guard states[position].monitoring != mode else { return ([], []) }
         let hidden = hiddenDevices(by: settings, at: now)
         let wasHidden = states[position].hidesStates(by: settings, at: now)
@@ -206,9 +206,9 @@ package struct Trackers: Sendable {
     ///
     /// - Returns: `refused`: the number of regions for which there is no room.
     mutating func mergeConfiguredRegions(by messages: Messages) -> (
-        effects: [Effect], announcements: [RegionAnnouncement], refused: UInt64
+        effects: [Gateway.Effect], announcements: [RegionAnnouncement], refused: UInt64
     ) {
-        var (effects, announced, refused): ([Effect], [RegionAnnouncement], UInt64) = ([], [], 0)
+        var (effects, announced, refused): ([Gateway.Effect], [RegionAnnouncement], UInt64) = ([], [], 0)
         var total = regionCount
         for position in states.indices {
             let changes = states[position].configuration.waypoints.changes
@@ -241,11 +241,11 @@ package struct Trackers: Sendable {
 
     /// The present locations: the broker has forgotten the session, and perhaps what it retained. With
     /// `cleanSession` it forgets the session with each connection; then they are not published more often than once a minute.
-    mutating func locationsAgain(by messages: Messages) -> [Effect] {
+    mutating func locationsAgain(by messages: Messages) -> [Gateway.Effect] {
         let broker = messages.settings.broker
         // A server of HTTP has no sessions, and retains nothing.
         guard broker.retainsLocations, broker.endpoint == nil else { return [] }
-        var effects: [Effect] = []
+        var effects: [Gateway.Effect] = []
         for position in states.indices
         where states[position].position(standing: messages.settings.position).isKnown {
             let isFrequent = states[position].lastLocation.duration(to: messages.now) < .seconds(60)

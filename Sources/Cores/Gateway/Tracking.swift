@@ -17,7 +17,7 @@ struct Tracking: Sendable {
     /// What the regions listen for beside iBeacons, each once, for the radio.
     private(set) var identities: [Identity] = []
     /// The counters of transitions, readings and refused regions.
-    private(set) var counts = Counters()
+    private(set) var counts = Gateway.Counters()
     private(set) var removed = RemovedTrackers()
     private var silence = SilenceClock()
     private var keeper = PresenceKeeper()
@@ -62,9 +62,9 @@ struct Tracking: Sendable {
     }
 
     /// Carries out decisions of the presence engine: one turn of them at once, and the others in later turns.
-    mutating func carryOut(_ decisions: [PresenceEngine.Effect], by messages: Messages) -> [Effect] {
+    mutating func carryOut(_ decisions: [PresenceEngine.Effect], by messages: Messages) -> [Gateway.Effect] {
         guard !decisions.isEmpty else { return [] }
-        var notices: [Effect] = []
+        var notices: [Gateway.Effect] = []
         for decision in decisions {
             if case .dropped(let key) = decision {
                 guard let region = trackers.crowdedRegion(key) else { continue }
@@ -77,7 +77,7 @@ struct Tracking: Sendable {
     }
 
     /// Lets silence count, and carries out the transitions and locations that are due.
-    mutating func tick(by messages: Messages) -> [Effect] {
+    mutating func tick(by messages: Messages) -> [Gateway.Effect] {
         let now = messages.now
         let late = silence.tick(at: now, leave: engine.nextDeadline)
         var effects = late.map { SilenceClock.report(absence: $0.duration) } ?? []
@@ -88,12 +88,12 @@ struct Tracking: Sendable {
     }
 
     /// Publishes one turn of transitions, which has changed the trackers.
-    private mutating func publish(_ turn: [PendingTransition], by messages: Messages) -> [Effect] {
+    private mutating func publish(_ turn: [PendingTransition], by messages: Messages) -> [Gateway.Effect] {
         for transition in turn {
             counts.count(transition)
             keeper.recordChange(of: transition.key)
         }
-        var effects: [Effect] = []
+        var effects: [Gateway.Effect] = []
         for transition in turn where trackers.indices.contains(transition.key.tracker) {
             effects += trackers[transition.key.tracker].publish(transition, by: messages)
             if explainsTransitions {
@@ -104,7 +104,8 @@ struct Tracking: Sendable {
         return effects
     }
 
-    mutating func switchMonitoring(of tracker: Int, to mode: MonitoringMode?, by messages: Messages) -> [Effect] {
+    mutating func switchMonitoring(of tracker: Int, to mode: MonitoringMode?, by messages: Messages) -> [Gateway.Effect]
+    {
         guard let mode else { return [] }
         let (stored, announcements) = trackers.switchMonitoring(
             of: tracker, to: mode, by: messages.settings, at: messages.now)
@@ -127,7 +128,7 @@ struct Tracking: Sendable {
     }
 
     /// Keeps the reading of a beacon that belongs to a region. Readings of other beacons mean nothing to anyone.
-    mutating func record(_ telemetry: BeaconTelemetry, at now: MonotonicInstant) -> [Effect] {
+    mutating func record(_ telemetry: BeaconTelemetry, at now: MonotonicInstant) -> [Gateway.Effect] {
         let names = trackers.distinctNames(of: telemetry.beacon, by: engine)
         guard !names.isEmpty else { return [] }
         counts.telemetry += 1
@@ -137,7 +138,7 @@ struct Tracking: Sendable {
     // MARK: - Regions
 
     /// Passes the present regions to the engine.
-    private mutating func monitor(by messages: Messages) -> [Effect] {
+    private mutating func monitor(by messages: Messages) -> [Gateway.Effect] {
         let monitored = trackers.monitoredRegions(by: messages.settings, phones: phones)
         identities = trackers.identities
         trackers.forgetAbsences()
@@ -149,7 +150,7 @@ struct Tracking: Sendable {
     }
 
     /// Other phones are known: their regions are left later than those of beacons.
-    mutating func setPhones(_ uuids: Set<BeaconUUID>, by messages: Messages) -> [Effect] {
+    mutating func setPhones(_ uuids: Set<BeaconUUID>, by messages: Messages) -> [Gateway.Effect] {
         guard uuids != phones else { return [] }
         phones = uuids
         return monitor(by: messages)
@@ -159,7 +160,7 @@ struct Tracking: Sendable {
     ///
     /// - Returns: `isMerged` is false if there would be too many regions. Then none is merged.
     mutating func merge(_ changes: [RegionChange], of tracker: Int, by messages: Messages) -> (
-        effects: [Effect], isMerged: Bool
+        effects: [Gateway.Effect], isMerged: Bool
     ) {
         let merge = trackers[tracker].merging(changes, total: trackers.regionCount, epoch: messages.epoch)
         guard !merge.isRefused else {
@@ -175,7 +176,7 @@ struct Tracking: Sendable {
     mutating func countRefused(_ reading: WaypointsReading) { counts.waypointsRefused += UInt64(reading.problemCount) }
 
     /// Merges the regions of the settings into those of the trackers.
-    private mutating func mergeConfiguredRegions(by messages: Messages) -> [Effect] {
+    private mutating func mergeConfiguredRegions(by messages: Messages) -> [Gateway.Effect] {
         let merged = trackers.mergeConfiguredRegions(by: messages)
         counts.waypointsRefused += merged.refused
         let left = monitor(by: messages) + crossCircles(of: trackers.indices, by: messages)
@@ -186,7 +187,7 @@ struct Tracking: Sendable {
     /// Replaces a tracker's regions. An occupied region that is removed is left first.
     private mutating func replaceRegions(
         of tracker: Int, by regions: RegionSet, _ difference: RegionDifference, by messages: Messages
-    ) -> [Effect] {
+    ) -> [Gateway.Effect] {
         var effects = [difference.logEntry(count: regions.regions.count)]
         guard !difference.isEmpty else { return effects }
         // The transition of a region that is left because of the change has the old name.
@@ -200,7 +201,7 @@ struct Tracking: Sendable {
     }
 
     /// Carries out the circle transitions of these trackers after a change of their positions or regions.
-    private mutating func crossCircles(of positions: some Sequence<Int>, by messages: Messages) -> [Effect] {
+    private mutating func crossCircles(of positions: some Sequence<Int>, by messages: Messages) -> [Gateway.Effect] {
         for position in positions {
             transitions.add(
                 trackers.crossCircles(of: position, standing: messages.settings.position, at: messages.now))
@@ -209,7 +210,7 @@ struct Tracking: Sendable {
     }
 
     /// Removes all regions of a tracker: those that it is inside a little later.
-    mutating func clear(_ tracker: Int, by messages: Messages) -> [Effect] {
+    mutating func clear(_ tracker: Int, by messages: Messages) -> [Gateway.Effect] {
         let rids = trackers[tracker].regions.regions.map { ExactString($0.rid) }
         let occupied = Set(rids.filter { engine.isOccupied(RegionKey(tracker: tracker, rid: $0.text)) })
         let (regions, difference) = trackers[tracker].clear(occupied: occupied, at: messages.now)
@@ -217,9 +218,10 @@ struct Tracking: Sendable {
     }
 
     /// Ends the clears that wait.
-    mutating func finishClears(by messages: Messages, where isEnded: (PendingClear) -> Bool = { _ in true }) -> [Effect]
+    mutating func finishClears(by messages: Messages, where isEnded: (PendingClear) -> Bool = { _ in true }) -> [Gateway
+        .Effect]
     {
-        var effects: [Effect] = []
+        var effects: [Gateway.Effect] = []
         for tracker in trackers.indices {
             guard let pending = trackers[tracker].pendingClear, isEnded(pending),
                 let (regions, difference) = trackers[tracker].finishClear()
@@ -231,7 +233,7 @@ struct Tracking: Sendable {
     }
 
     /// Forgets the earliest removed trackers where there are too many regions.
-    private mutating func trimRemoved(by settings: Configuration) -> [Effect] {
+    private mutating func trimRemoved(by settings: Configuration) -> [Gateway.Effect] {
         removed.trim(toRegions: Gateway.mostRegions - trackers.regionCount, setting: settings.monitoring)
     }
 
@@ -240,39 +242,41 @@ struct Tracking: Sendable {
     /// The broker accepted the connection.
     ///
     /// - Parameter isNewSession: It remembers no session, and perhaps no retained message.
-    mutating func connected(isNewSession: Bool, by messages: Messages) -> [Effect] {
+    mutating func connected(isNewSession: Bool, by messages: Messages) -> [Gateway.Effect] {
         let (effects, hasLostMessages) = announcer.connected(isNewSession: isNewSession, trackers, by: messages)
         return hasLostMessages ? effects + trackers.locationsAgain(by: messages) : effects
     }
 
     /// Home Assistant announced its start. It knows no state.
-    mutating func homeAssistantStarted(by messages: Messages) -> [Effect] {
+    mutating func homeAssistantStarted(by messages: Messages) -> [Gateway.Effect] {
         announcer.homeAssistantStarted(trackers, by: messages)
     }
 
     /// Publishes the location of a tracker, if it may be published now.
     mutating func location(
         of tracker: Int, _ trigger: Location.Trigger, pointOfInterest: String? = nil, by messages: Messages
-    ) -> [Effect] {
+    ) -> [Gateway.Effect] {
         trackers[tracker].location(trigger, pointOfInterest: pointOfInterest, by: messages)
     }
 
     /// Publishes the announcements, and ends the clears, that are due.
-    mutating func publishDue(by messages: Messages) -> [Effect] {
+    mutating func publishDue(by messages: Messages) -> [Gateway.Effect] {
         announcer.publishDueRounds(of: trackers, by: messages)
             + finishClears(by: messages) { $0.due <= messages.now }
             + announcer.publishDueRegions(of: trackers, by: messages)
     }
 
     /// Remembers a command that the broker may send again.
-    mutating func remember(_ digest: CommandDigest?, of tracker: Int) -> [Effect] { trackers[tracker].remember(digest) }
+    mutating func remember(_ digest: CommandDigest?, of tracker: Int) -> [Gateway.Effect] {
+        trackers[tracker].remember(digest)
+    }
 
     // MARK: - Start, end and other settings
 
     /// Restores the stored state, and merges the regions of the settings into it.
     ///
     /// - Parameter served: What is stored of the served devices.
-    mutating func start(with stored: StoredState, _ served: ServedDevices, by messages: Messages) -> [Effect] {
+    mutating func start(with stored: StoredState, _ served: ServedDevices, by messages: Messages) -> [Gateway.Effect] {
         let settings = messages.settings
         ranging = Ranging(by: settings)
         trackers = Trackers(stored, at: messages.now)
@@ -308,12 +312,12 @@ struct Tracking: Sendable {
     ///
     /// - Parameters:
     ///   - former: Those so far.
-    ///   - modes: As of `Input.configuration`.
+    ///   - modes: As of `Gateway.Input.configuration`.
     /// - Returns: `positions`: the new position of each tracker by its old one; nil: all keep theirs.
     mutating func reconfigure(
         from former: Configuration, modes: [ExactString: MonitoringMode], _ served: ServedDevices,
         by messages: Messages
-    ) -> (effects: [Effect], positions: [Int: Int]?) {
+    ) -> (effects: [Gateway.Effect], positions: [Int: Int]?) {
         let (settings, now) = (messages.settings, messages.now)
         let (devices, hidden) = (trackers.devices, trackers.hiddenDevices(by: former, at: now))
         let succession = TrackerSuccession(
@@ -339,7 +343,7 @@ struct Tracking: Sendable {
     /// Whoever was inside regions of trackers that return is inside again, without an enter, until silence counts.
     ///
     /// This comes before the regions of the configuration are merged, because that may end an occupancy.
-    private mutating func resume(_ returned: [Int], by messages: Messages) -> [Effect] {
+    private mutating func resume(_ returned: [Int], by messages: Messages) -> [Gateway.Effect] {
         let occupied = PresenceKeeper.occupied(by: returned, of: trackers)
         guard !occupied.isEmpty else { return [] }
         let effects = monitor(by: messages)
@@ -348,8 +352,8 @@ struct Tracking: Sendable {
 
     /// Carries out what waits for its turn when the service ends. The next start does not know the regions that were
     /// removed, and so neither their leaves nor their retained states.
-    mutating func stop(by messages: Messages) -> [Effect] {
-        var effects: [Effect] = []
+    mutating func stop(by messages: Messages) -> [Gateway.Effect] {
+        var effects: [Gateway.Effect] = []
         for _ in 0..<Transitions.lastTurns where transitions.due != nil {
             effects += publish(transitions.next(changing: &trackers, by: messages), by: messages)
         }
@@ -361,7 +365,9 @@ struct Tracking: Sendable {
 
     /// Adds presence to a decision that changes it: the transition's message and the occupancy are stored together or
     /// not at all.
-    mutating func withPresence(_ effects: [Effect], by clock: WallClock, at now: MonotonicInstant) -> [Effect] {
+    mutating func withPresence(_ effects: [Gateway.Effect], by clock: WallClock, at now: MonotonicInstant) -> [Gateway
+        .Effect]
+    {
         let changesPresence = effects.contains { effect in
             switch effect {
             case .record, .regions: true
@@ -373,14 +379,14 @@ struct Tracking: Sendable {
         return effects + [.presence(update)]
     }
 
-    private mutating func wholePresence(by messages: Messages) -> Effect {
+    private mutating func wholePresence(by messages: Messages) -> Gateway.Effect {
         let whole = keeper.whole(
             of: trackers, &engine, sightings: counts.sightings, by: messages.clock, at: messages.now)
         return .presence(.whole(whole))
     }
 
     /// What may be stored now, although no region was entered or left.
-    mutating func checkpoint(by clock: WallClock, at now: MonotonicInstant) -> [Effect] {
+    mutating func checkpoint(by clock: WallClock, at now: MonotonicInstant) -> [Gateway.Effect] {
         keeper.checkpoint(of: trackers, &engine, sightings: counts.sightings, by: clock, at: now)
             + batteries.store(by: clock)
     }
@@ -389,11 +395,11 @@ struct Tracking: Sendable {
     mutating func presenceLost() { keeper.needsWhole() }
 
     /// Everything of the trackers, because the store has a new file.
-    mutating func storeAgain(by settings: Configuration) -> [Effect] {
+    mutating func storeAgain(by settings: Configuration) -> [Gateway.Effect] {
         keeper.needsWhole()
         return trackers.flatMap { $0.stored(settings.monitoring) } + removed.stored
     }
 
     /// The lists of removed trackers and low batteries, because the store has a new file.
-    var storedLists: [Effect] { [removed.storedTopics, batteries.storedAgain] }
+    var storedLists: [Gateway.Effect] { [removed.storedTopics, batteries.storedAgain] }
 }

@@ -45,7 +45,7 @@ struct Replay {
     ///   - perform: Receives every effect, in order.
     /// - Throws: The first error of the recording. The records before it have been played.
     mutating func play(
-        _ path: String, pace: (MonotonicInstant) -> Void, _ perform: (Effect) -> Void
+        _ path: String, pace: (MonotonicInstant) -> Void, _ perform: (Gateway.Effect) -> Void
     ) throws(CaptureError) {
         var reader = try CaptureReader(path: path, startingAt: now)
         var parser = AdvertisingReportParser()
@@ -104,7 +104,7 @@ struct Replay {
     }
 
     /// Advances virtual time while listening, so that pending leaves happen.
-    mutating func listen(for tail: Duration, pace: (MonotonicInstant) -> Void, _ perform: (Effect) -> Void) {
+    mutating func listen(for tail: Duration, pace: (MonotonicInstant) -> Void, _ perform: (Gateway.Effect) -> Void) {
         let end = now.advanced(by: tail)
         for receiver in receivers { pass(.listening(receiver, true), at: now, perform) }
         tick(until: end, pace: pace, perform)
@@ -112,7 +112,7 @@ struct Replay {
     }
 
     private mutating func listen(
-        with receiver: Receiver, at instant: MonotonicInstant, _ perform: (Effect) -> Void
+        with receiver: Receiver, at instant: MonotonicInstant, _ perform: (Gateway.Effect) -> Void
     ) {
         guard !listening.contains(receiver) else { return }
         listening.append(receiver)
@@ -127,7 +127,9 @@ struct Replay {
     }
 
     /// Handles one input at its time, after all earlier deadlines.
-    private mutating func pass(_ input: Input, at instant: MonotonicInstant, _ perform: (Effect) -> Void) {
+    private mutating func pass(
+        _ input: Gateway.Input, at instant: MonotonicInstant, _ perform: (Gateway.Effect) -> Void
+    ) {
         if let deadline = gateway.nextDeadline, deadline < instant { tick(until: instant, pace: { _ in }, perform) }
         now = instant
         summary.duration = MonotonicInstant.zero.duration(to: now)
@@ -135,7 +137,7 @@ struct Replay {
     }
 
     private mutating func tick(
-        until end: MonotonicInstant, pace: (MonotonicInstant) -> Void, _ perform: (Effect) -> Void
+        until end: MonotonicInstant, pace: (MonotonicInstant) -> Void, _ perform: (Gateway.Effect) -> Void
     ) {
         while let deadline = gateway.nextDeadline, deadline < end {
             pace(deadline)
@@ -144,7 +146,7 @@ struct Replay {
         }
     }
 
-    private mutating func emit(_ effect: Effect, _ perform: (Effect) -> Void) {
+    private mutating func emit(_ effect: Gateway.Effect, _ perform: (Gateway.Effect) -> Void) {
         if case .publish = effect { summary.messages += 1 }
         perform(effect)
     }

@@ -61,7 +61,7 @@ enum ReplayCommand {
         var replay = Replay(gateway: gateway, resolver: settings.resolver(log, more: keys))
         var failure: CaptureError?
         let started = ContinuousClock.now
-        let perform = { (effect: Effect) in
+        let perform = { (effect: Gateway.Effect) in
             output.add(effect, isVerbose: arguments.has("verbose"), log)
             if case .publish(let message) = effect { publisher?.publish(message) }
         }
@@ -120,7 +120,7 @@ private struct Pace {
 private struct LineBuffer {
     private var bytes: [UInt8] = []
 
-    mutating func add(_ effect: Effect, isVerbose: Bool, _ log: (String) -> Void) {
+    mutating func add(_ effect: Gateway.Effect, isVerbose: Bool, _ log: (String) -> Void) {
         if case .publish(let message) = effect {
             bytes += MessageLine.bytes(of: message)
             if bytes.count > 32768 || Terminal.isInteractive { flush() }

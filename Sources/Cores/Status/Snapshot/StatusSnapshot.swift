@@ -43,7 +43,7 @@ package struct StatusSnapshot: Sendable {
     package var transitions: [PastTransition] = []
     /// The phones and watches whose keys are known.
     package var phones: [PhoneStatus] = []
-    package var counters = Counters()
+    package var counters = Gateway.Counters()
     /// The last refused commands and waypoints, the newest first.
     package var refusals: [RecentRefusals.Refusal] = []
     /// Data that was dropped because of a limit, since the start.
