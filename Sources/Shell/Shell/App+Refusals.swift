@@ -9,41 +9,12 @@ extension App {
     ///
     /// - Parameter connection: The settings of the connection that it comes from; nil: there was none.
     package func recordRefusals(in event: BrokerEvent, of connection: BrokerSettings?, at now: MonotonicInstant) {
-        switch event {
-        case .refusal(let refused): record(refused, at: now)
-        case .admitted(let admitted): admit(admitted)
-        case .connected:
-            guard let connection else { return }
-            admit(Refused(.connection, connection.clientID, on: connection.name, because: ""))
-        case .limited(let limits) where !limits.retains:
-            guard let connection else { return }
-            let reason = "it says so when it accepts a connection"
-            record(Refused(.retain, connection.clientID, on: connection.name, because: reason), at: now)
-        case .disconnected(let failure, _):
-            guard let connection else { return }
-            // The next connection says it again, if it is so.
-            watch.refusals.forget(.retain, of: connection.name)
-            record(failure.refused(clientID: connection.clientID, on: connection.name), at: now)
-        case .refused, .steppedAside, .acknowledged:
-            guard let connection, connection.endpoint != nil else { return }
-            recordPost(event, on: connection.name, at: now)
-        default: break
-        }
-    }
-
-    /// Records what an HTTP server answers to a message. A broker's refusals have events of their own, which name the topic.
-    private func recordPost(_ event: BrokerEvent, on connection: String, at now: MonotonicInstant) {
-        switch event {
-        case .refused(let token, let refusal):
-            guard let kind = refusal.kind, let topic = watch.broker.topic(of: token) else { return }
-            record(Refused(kind, topic, on: connection, because: refusal.reason), at: now)
-        case .steppedAside(_, let topic, let reason):
-            // The state of the connection and a line of the log name it already.
-            record(Refused(.post, topic, on: connection, because: reason), isMissed: false, at: now)
-        case .acknowledged(let token):
-            guard let topic = watch.broker.topic(of: token) else { return }
-            admit(Refused(.post, topic, on: connection, because: ""))
-        default: break
+        for change in RefusalChange.changes(by: event, of: connection, topic: watch.broker.topic) {
+            switch change {
+            case .refused(let refused, let isMissed): record(refused, isMissed: isMissed, at: now)
+            case .admitted(let admitted): admit(admitted)
+            case .forgotten(let kind, let connection): watch.refusals.forget(kind, of: connection)
+            }
         }
     }
 

@@ -71,8 +71,7 @@ extension StatusSnapshot {
     private var queueFinding: Finding {
         if queue.dropped > 0 {
             return Finding(
-                .error, "queue",
-                "\(counted(queue.dropped, "message")) \(queue.dropped == 1 ? "was" : "were") dropped because the queue was full",
+                .error, "queue", "dropped because the queue was full: \(counted(queue.dropped, "message"))",
                 cure: "reconnect the \(receiver); the events of that time are in: ibeacon-gateway history")
         }
         guard queue.setAside > 0 else { return Finding(.ok, "queue", "messages that wait: \(queue.pending)") }
