@@ -10,8 +10,3 @@ package protocol EventHost: AnyObject {
     /// Calls `handler` once, not before `instant`, unless the registration is cancelled.
     func at(_ instant: MonotonicInstant, _ handler: @escaping () -> Void) -> any EventRegistration
 }
-
-/// A registration with the event loop. Dropping it does not cancel it.
-package protocol EventRegistration: AnyObject {
-    func cancel()
-}

@@ -8,14 +8,3 @@ package enum LogPriority: Int32, Sendable, Comparable {
 
     package static func < (lhs: LogPriority, rhs: LogPriority) -> Bool { lhs.rawValue < rhs.rawValue }
 }
-
-/// A line for the log.
-package struct Notice: Hashable, Sendable {
-    package let priority: LogPriority
-    package let text: String
-
-    package init(_ priority: LogPriority, _ text: String) {
-        self.priority = priority
-        self.text = text
-    }
-}

@@ -31,24 +31,6 @@ package struct BrokerState: Hashable, Sendable {
     }
 }
 
-/// Messages on their way to the broker.
-package struct QueueState: Hashable, Sendable {
-    package var pending = 0
-    /// Messages that the broker refused for good; a person must decide about them.
-    package var setAside = 0
-    /// Messages dropped because of a limit, since the start.
-    package var dropped: UInt64 = 0
-    /// Messages that the broker acknowledged, since the start.
-    package var sent: UInt64 = 0
-
-    package init(pending: Int = 0, setAside: Int = 0, dropped: UInt64 = 0, sent: UInt64 = 0) {
-        self.pending = pending
-        self.setAside = setAside
-        self.dropped = dropped
-        self.sent = sent
-    }
-}
-
 extension BrokerState {
     package func json(at now: MonotonicInstant) -> JSONValue {
         [
@@ -69,14 +51,5 @@ extension BrokerState {
             since: json["sinceAgo"]?.instant(before: now))
         kind = json["kind"]?.string.flatMap(Kind.init(rawValue:)) ?? .broker
         nextTry = json["retryIn"]?.instant(after: now)
-    }
-}
-
-extension QueueState {
-    package init(reading json: JSONValue) {
-        func number(_ member: String) -> Int { Int(clamping: json[member]?.asCount ?? 0) }
-        self.init(
-            pending: number("pending"), setAside: number("setAside"), dropped: json["dropped"]?.asCount ?? 0,
-            sent: json["sent"]?.asCount ?? 0)
     }
 }

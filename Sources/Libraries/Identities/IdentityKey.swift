@@ -46,30 +46,3 @@ extension IdentityKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
     package var debugDescription: String { Secret.mask }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
-
-/// The random part and the hash of a resolvable private address (Core Specification 5.4, Vol 6, Part B, 1.3.2.2).
-package struct ResolvableAddress: Hashable, Sendable, BitwiseCopyable {
-    /// 24 bits, the upper two of them 01.
-    package let random: UInt32
-    /// 24 bits.
-    package let hash: UInt32
-
-    /// - Returns: nil for an address of another kind.
-    package init?(_ address: DeviceAddress) {
-        guard address.isRandom, address.value >> 46 == 0b01 else { return nil }
-        random = UInt32(truncatingIfNeeded: address.value >> 24)
-        hash = UInt32(truncatingIfNeeded: address.value & 0xff_ffff)
-    }
-}
-
-/// The function `ah` of the Core Specification (5.4, Vol 3, Part H, 2.2.2) for a list of keys. It needs AES-128, which an
-/// adapter provides.
-package protocol AddressHash {
-    /// `ah(key, random)`, 24 bits.
-    ///
-    /// - Parameters:
-    ///   - random: 24 bits.
-    ///   - key: The index of a key.
-    ///   - isReversed: Whether the octets of the key are taken in the other order than they were written.
-    func hash(of random: UInt32, key: Int, isReversed: Bool) -> UInt32
-}

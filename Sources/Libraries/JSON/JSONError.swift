@@ -1,22 +1,3 @@
-/// How JSON text is written.
-package enum JSONDialect: Sendable {
-    /// RFC 8259, for text from the broker.
-    case json
-    /// JSON5, for text that a person writes, with comments, trailing commas and bare member names.
-    case json5
-}
-
-/// The limits of a text. Text from the broker is not trusted.
-package struct JSONLimits: Sendable {
-    package var bytes = 8 << 20
-    /// How deep arrays and objects are nested.
-    package var nesting = 64
-    /// Values of every kind, including arrays and objects. 10,000 regions with ten members each are half of it.
-    package var values = 200_000
-
-    package init() {}
-}
-
 /// Why a text was not read as JSON.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {

@@ -1,32 +1,4 @@
 package import Base
-package import JSON
-
-/// A command as it arrived on `/cmd`, decrypted and decoded.
-package struct ReceivedCommand: Sendable {
-    /// Position of the tracker whose `/cmd` it came on. A rooms service has one, at 0.
-    package var tracker: Int
-    package let command: Result<Command, CommandError>
-    /// Whether the broker had retained the command.
-    package let isRetained: Bool
-    /// Whether the command was encrypted with the tracker's key.
-    package let wasEncrypted: Bool
-    /// Finds a retained command that was applied before; nil if the command cannot be retained.
-    package let digest: CommandDigest?
-    /// The envelope of an encrypted command; nil: it came plain.
-    package let envelope: CommandEnvelope?
-
-    package init(
-        tracker: Int, command: Result<Command, CommandError>, isRetained: Bool, wasEncrypted: Bool,
-        digest: CommandDigest?, envelope: CommandEnvelope? = nil
-    ) {
-        self.digest = digest
-        self.envelope = envelope
-        self.tracker = tracker
-        self.command = command
-        self.isRetained = isRetained
-        self.wasEncrypted = wasEncrypted
-    }
-}
 
 /// Stands between the messages on `/cmd` and a service: each command waits for its turn, is admitted or refused, and is
 /// counted. Each service has a gate. The two differ in the column of the table of commands (`CommandAction.rule`).
@@ -173,67 +145,6 @@ package struct CommandGate: Sendable {
     /// The line of the log for a command that was applied before.
     package static func repetition(on topic: String) -> String {
         "the retained command on \(topic) was applied before, and is not applied again"
-    }
-}
-
-/// Why a command was refused.
-package struct CommandRefusal: Hashable, Sendable {
-    /// The names are labels in `/metrics` and members in `/status.json`.
-    package enum Reason: String, Hashable, Sendable, CaseIterable {
-        /// The message is not a command, lacks an argument, or cannot be decrypted.
-        case malformed
-        /// The service does not have this command.
-        case unsupported
-        /// `cmd` is false.
-        case disabled
-        case unencrypted
-        /// `remoteConfiguration` is false.
-        case forbidden
-        case retained
-        /// The encrypted message was obeyed before: anyone can repeat it.
-        case repeated
-        /// Too many commands waited, or came in a short time.
-        case overload
-        /// The request cannot be carried out now: no position is known, the monitoring mode withholds it, or a rooms service has
-        /// no room for more regions.
-        case unavailable
-        /// The settings of a `setConfiguration` were not valid, or were taken back.
-        case configuration
-    }
-
-    package let reason: Reason
-    /// For the log.
-    package let text: String
-
-    fileprivate init(_ reason: Reason, _ text: String) { (self.reason, self.text) = (reason, text) }
-
-    /// The line of the log; the same for all services.
-    package func logLine(on topic: String) -> String { "command on \(topic) refused: \(text)" }
-}
-
-/// The number of commands on `/cmd` since the start, by what became of them.
-package struct CommandCounts: Hashable, Sendable {
-    package private(set) var done: UInt64 = 0
-    private var refusedByReason: [CommandRefusal.Reason: UInt64] = [:]
-
-    package init() {}
-
-    package var refused: UInt64 { refusedByReason.values.reduce(0, +) }
-
-    package subscript(reason: CommandRefusal.Reason) -> UInt64 { refusedByReason[reason] ?? 0 }
-
-    fileprivate mutating func countDone() { done += 1 }
-
-    fileprivate mutating func countRefused(_ reason: CommandRefusal.Reason) { refusedByReason[reason, default: 0] += 1 }
-
-    /// Members of `counters` in `/status.json` and in the answer to `status`. Reasons that did not occur are left out.
-    package var json: [String: JSONValue] {
-        func number(_ count: UInt64) -> JSONValue { .integer(Int64(clamping: count)) }
-        let reasons = refusedByReason.map { ($0.rawValue, number($1)) }
-        return [
-            "commands": number(done), "commandsRefused": number(refused),
-            "commandsRefusedByReason": .object(Dictionary(uniqueKeysWithValues: reasons)),
-        ]
     }
 }
 

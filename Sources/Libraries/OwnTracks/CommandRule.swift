@@ -1,9 +1,3 @@
-/// The services that obey commands, each on its own `/cmd`.
-package enum CommandService: String, Hashable, Sendable, CaseIterable {
-    case gateway
-    case rooms = "rooms service"
-}
-
 /// What the services do with one kind of command.
 package struct CommandRule: Hashable, Sendable {
     package enum Delivery: Hashable, Sendable {
@@ -28,22 +22,6 @@ package struct CommandRule: Hashable, Sendable {
         switch service {
         case .gateway: gateway
         case .rooms: rooms
-        }
-    }
-}
-
-/// The commands, by their names on the wire.
-package enum CommandAction: String, Hashable, Sendable, CaseIterable {
-    case reportLocation, waypoints, setWaypoints, clearWaypoints, setConfiguration, dump, status
-
-    /// The one table of what each service does with each command.
-    package var rule: CommandRule {
-        switch self {
-        case .reportLocation, .dump: CommandRule(gateway: .liveOnly, isQuery: true, isCheap: true)
-        case .waypoints, .status: CommandRule(gateway: .liveOnly, isQuery: true)
-        case .setWaypoints: CommandRule(gateway: .retainable, rooms: .retainable)
-        case .clearWaypoints: CommandRule(gateway: .liveOnly, rooms: .liveOnly)
-        case .setConfiguration: CommandRule(gateway: .liveOnly, needsRemoteConfiguration: true)
         }
     }
 }

@@ -1,14 +1,6 @@
 package import JSON
 public import Regions
 
-/// How a location names a region.
-public struct RegionName: Hashable, Sendable {
-    /// The region's name, as transitions have it.
-    public let name: String
-    /// The region's key.
-    public let rid: String
-}
-
 /// `_type: location`. Topic: the base itself, retained if `pubRetain` is true.
 public struct Location: Hashable, Sendable {
     /// Why it is published (`t`).

@@ -1,11 +1,5 @@
 public import Base
 
-/// Why a text cannot be a topic to publish to.
-public struct TopicError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, in words for the author.
-    public let description: String
-}
-
 /// The topics of one tracker.
 ///
 /// OwnTracks' consumers subscribe to `owntracks/+/+` and below, so a base has three levels.

@@ -3,27 +3,6 @@ package import Identities
 package import JSON
 public import Regions
 
-/// A refused waypoint, or an accepted waypoint with a remark.
-public struct WaypointProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Its index in the list, from 0.
-    public let index: Int
-    /// Its `desc`, else its `rid`, shortened; empty if it has neither.
-    public let name: String
-    /// In words for the author.
-    public let reason: String
-
-    /// Index, name and reason, in one line.
-    public var description: String {
-        name.isEmpty ? "waypoint \(index): \(reason)" : "waypoint \(index) ('\(name)'): \(reason)"
-    }
-}
-
-/// Why a value is not a list of waypoints.
-public struct WaypointsError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, in words for the author.
-    public let description: String
-}
-
 /// The changes of a list of waypoints. A bad waypoint does not affect the others.
 public struct WaypointsReading: Hashable, Sendable {
     /// The limit of problems and remarks that are kept in words. Further ones are only counted, because a hostile

@@ -1,36 +1,5 @@
 package import Base
 
-/// One step of a merge.
-public enum RegionChange: Hashable, Sendable {
-    /// Insert, or replace the region with this `rid`.
-    ///
-    /// `isRIDDerived`: the waypoint had no `rid`. Then, if no region has the derived `rid` but exactly one has the same
-    /// time stamp, the waypoint means that region (OwnTracks' older key), and its `rid` stays.
-    case set(Region, isRIDDerived: Bool)
-    /// Remove the region with this `rid`, if there is one.
-    case remove(rid: String)
-    /// Remove the region that this means, if it means one alone.
-    case removeMeant(RegionRemoval)
-}
-
-/// The changes of a merge.
-public struct RegionDifference: Hashable, Sendable {
-    /// The regions that are new.
-    public var inserted: [Region] = []
-    /// The regions that were changed, as they are now.
-    public var updated: [Region] = []
-    /// The regions that are gone.
-    public var removed: [Region] = []
-    /// The removals that removed nothing.
-    public var unmatched: [UnmatchedRemoval] = []
-
-    /// No change.
-    public init() {}
-
-    /// Whether nothing was changed.
-    public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty }
-}
-
 /// The regions of one tracker, in the order in which they came, keyed by `rid`.
 public struct RegionSet: Hashable, Sendable {
     /// In the order in which they came.

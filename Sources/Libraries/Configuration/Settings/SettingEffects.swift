@@ -1,15 +1,5 @@
 import OwnTracks
 
-/// When a changed setting takes effect in a running service.
-package enum SettingEffect: String, Hashable, Sendable, CaseIterable {
-    /// At the reload.
-    case live
-    /// With a new connection to the broker. The service makes it at the reload.
-    case reconnect
-    /// With the next start of the service.
-    case restart
-}
-
 /// The effect of a setting in each service; nil where the service does not use it.
 struct SettingEffects: Hashable, Sendable {
     var gateway: SettingEffect?
@@ -32,15 +22,5 @@ struct SettingEffects: Hashable, Sendable {
         return CommandService.allCases.compactMap { service in
             self[service].map { "\($0.words) the \(service.rawValue)" }
         }.joined(separator: ", ")
-    }
-}
-
-extension SettingEffect {
-    fileprivate var words: String {
-        switch self {
-        case .live: "at once in"
-        case .reconnect: "new connection of"
-        case .restart: "restart of"
-        }
     }
 }

@@ -1,0 +1,5 @@
+/// MQTT discovery for Home Assistant.
+package struct HomeAssistantSettings: Hashable, Sendable {
+    package var discovery = false
+    package var prefix = "homeassistant"
+}

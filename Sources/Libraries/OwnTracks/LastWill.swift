@@ -1,0 +1,12 @@
+package import JSON
+
+/// `_type: lwt`: the message that the broker publishes when the connection is lost. Topic: the base, never retained (it
+/// would overwrite the retained location) and never encrypted (the broker sends it unchanged).
+package struct LastWill: Hashable, Sendable {
+    /// When the connection began, epoch seconds.
+    package var timestamp: Int64
+
+    package init(timestamp: Int64) { self.timestamp = timestamp }
+
+    package var payload: JSONValue { ["_type": "lwt", "tst": .integer(timestamp)] }
+}

@@ -1,0 +1,4 @@
+/// Why one waypoint was refused, in words for its author.
+struct WaypointRejection: Error {
+    let reason: String
+}
