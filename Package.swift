@@ -117,8 +117,7 @@ let package = Package(
         adapter("Radio/BlueZScanning", ["Base", "Beacon", "DBus", "Scanning"]),
         // Pairs with a phone through bluetoothd or the kernel to get its key.
         adapter(
-            "Radio/Enrolment",
-            ["AddressKeys", "Base", "Beacon", "DBus", "Identities", "KernelScanning", "Scanning", "System"]),
+            "Radio/Enrolment", ["AddressKeys", "Base", "Beacon", "DBus", "Identities", "KernelScanning", "Scanning"]),
         adapter("Shell/ServiceDiscovery", ["DBus"]),
         library("C/CSystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
         adapter("Shell/Runtime", ["Base", "System", "CSystemd"]),

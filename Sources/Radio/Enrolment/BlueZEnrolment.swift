@@ -2,6 +2,7 @@ package import Base
 package import Beacon
 package import DBus
 import Identities
+package import KernelScanning
 import Scanning
 
 /// Enrols a phone through bluetoothd: carries out what the course decides, and tells it what happens.

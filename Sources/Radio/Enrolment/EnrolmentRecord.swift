@@ -1,28 +1,6 @@
 import Base
-package import Beacon
-package import Identities
-package import KernelScanning
-
-/// What an enrolment without bluetoothd has changed at an adapter.
-package struct AdapterChange: Hashable, Sendable {
-    package let adapter: UInt16
-    /// What was switched on.
-    package var settings: ControllerSettings
-    /// The number of its advertisement.
-    package let instance: UInt8
-
-    package init(adapter: UInt16, settings: ControllerSettings, instance: UInt8) {
-        (self.adapter, self.settings, self.instance) = (adapter, settings, instance)
-    }
-}
-
-/// An advertisement that an enrolment beside bluetoothd has asked the kernel for.
-package struct AdapterAdvertisement: Hashable, Sendable {
-    package let adapter: UInt16
-    package let instance: UInt8
-
-    package init(adapter: UInt16, instance: UInt8) { (self.adapter, self.instance) = (adapter, instance) }
-}
+import Beacon
+import KernelScanning
 
 /// What an enrolment has changed on this machine, kept on the disk while it runs. A program that was killed leaves it
 /// behind, and the next one undoes what it says.
@@ -71,40 +49,6 @@ package struct EnrolmentRecord: Hashable, Sendable {
             + changes.map { "changed \($0.adapter) \($0.settings.rawValue) \($0.instance)\n" }
             + advertisements.map { "advertised \($0.adapter) \($0.instance)\n" }
         return Array(lines.joined().utf8)
-    }
-}
-
-/// The files of an enrolment.
-package protocol EnrolmentStorage: AnyObject {
-    /// The record of an earlier enrolment, empty if there is none.
-    func readRecord() -> EnrolmentRecord
-    /// Replaces the record. An empty one is removed.
-    ///
-    /// - Returns: Why it was not written, or nil.
-    func write(_ record: EnrolmentRecord) -> String?
-    /// The content of bluetoothd's file `info` about a device, nil if there is none.
-    ///
-    /// - Parameters:
-    ///   - adapter: The adapter's address.
-    ///   - device: The device's identity address.
-    func bond(adapter: DeviceAddress, device: DeviceAddress) -> [UInt8]?
-}
-
-/// bluetoothd's file about a device that is paired: `/var/lib/bluetooth/ADAPTER/DEVICE/info`.
-package enum BondFile {
-    /// The key in the section `IdentityResolvingKey`, most significant octet first. bluetoothd writes it in the order of the
-    /// kernel, which has the least significant octet first.
-    package static func identityKey(in bytes: [UInt8]) -> IdentityKey? {
-        var isInSection = false
-        for line in bytes.prefix(1 << 16).split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-        ) {
-            if line.first == UInt8(ascii: "[") {
-                isInSection = line.elementsEqual("[IdentityResolvingKey]".utf8)
-            } else if isInSection, line.starts(with: "Key=".utf8) {
-                return IdentityKey(String(decoding: line.dropFirst(4), as: UTF8.self))?.reversed
-            }
-        }
-        return nil
     }
 }
 

@@ -2,59 +2,8 @@ import AddressKeys
 import Base
 import Beacon
 import Identities
-package import KernelScanning
-package import Scanning
-
-/// An enrolment, whichever way it pairs.
-package protocol Enrolment: AnyObject {
-    func start()
-    /// Ends the enrolment. The event `ended` follows when everything is undone.
-    func interrupt()
-}
-
-/// Opens the kernel's management interface. It throws if that is not there, or without the right to use it.
-package typealias ManagementOpener = () throws(ScannerError) -> any ManagementChannel
-
-/// How the gateway appears to the phone, and where.
-package struct EnrolmentAppearance: Sendable {
-    /// What the phone's list of devices shows.
-    let name: String
-    let profile: AccessoryProfile
-    let selection: AdapterSelection
-
-    package init(name: String, profile: AccessoryProfile, selection: AdapterSelection) {
-        (self.name, self.profile, self.selection) = (name, profile, selection)
-    }
-}
-
-/// What the owner of an enrolment is told.
-package enum EnrolmentEvent: Hashable, Sendable {
-    case progress(EnrolmentProgress)
-    /// bluetoothd does not run, so nothing was begun this way. It is the last event.
-    case withoutBluetoothd
-    /// The last event.
-    ///
-    /// - Parameter left: What could not be undone, and why.
-    case ended(EnrolmentOutcome, left: [String])
-}
-
-/// A way to pair with a phone, as the course needs it.
-protocol PairingWay: AnyObject {
-    /// Asks a device that has connected to pair.
-    func pair(_ device: String)
-    /// The key that a device has given; nil if there is none yet.
-    func key(of device: String) -> IdentityKey?
-    /// Ends the advertisement and what belongs to it.
-    func withdraw()
-    /// Removes a device with its bond.
-    ///
-    /// - Parameter done: Gets the reason if it is still there, else nil.
-    func remove(_ device: String, _ done: @escaping (String?) -> Void)
-    /// Undoes the rest, when the devices are removed.
-    ///
-    /// - Parameter done: Gets what could not be undone, and why.
-    func finish(_ done: @escaping ([String]) -> Void)
-}
+import KernelScanning
+import Scanning
 
 /// What both ways of an enrolment share: the course with its time, the record on the disk, and what the owner is told.
 final class EnrolmentRun {

@@ -4,24 +4,6 @@ import CBluetooth
 import Scanning
 import System
 
-/// The receiver of an `HCISession`'s events.
-protocol HCISessionDelegate: AnyObject {
-    func sessionScans(_ session: HCISession, at now: MonotonicInstant)
-    func sessionPauses(_ session: HCISession, because reason: String, at now: MonotonicInstant)
-    /// The controller refuses the scan. `restart` tries again.
-    func sessionFails(_ session: HCISession, at now: MonotonicInstant)
-    /// A new socket was opened: what was seen before holds no longer.
-    func sessionOpened(_ session: HCISession, at now: MonotonicInstant)
-    /// A scan command was sent, by this or another program.
-    func session(_ session: HCISession, saw command: ScanCommand, at now: MonotonicInstant)
-    /// The controller answered a command.
-    func session(_ session: HCISession, answered opcode: UInt16, status: UInt8, at now: MonotonicInstant)
-    /// The controller left two commands in a row unanswered.
-    func sessionHangs(_ session: HCISession)
-    func session(_ session: HCISession, heard report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant)
-    func session(_ session: HCISession, says priority: LogPriority, _ text: String)
-}
-
 /// The gateway's own passive scan on one adapter, by HCI commands on a raw socket.
 ///
 /// Each command is sent when the previous one was answered: read the supported commands, set the parameters, switch on.

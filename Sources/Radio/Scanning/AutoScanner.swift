@@ -1,11 +1,5 @@
 package import Base
 
-/// A scanner that may detect, after its start, that its way does not work here.
-package protocol FallibleScanner: Scanner {
-    /// Why this way is given up; nil while it works or may still work.
-    var failure: ScannerError? { get }
-}
-
 /// Scans by the best way that works, falls back to the next when it fails, and returns to a better one by itself.
 package final class AutoScanner: Scanner {
     /// One way of scanning.

@@ -1,4 +1,4 @@
-package import Beacon
+import Beacon
 
 /// Why no adapter can be used, and what to do. It is the same in the log, in `status` and in `doctor`.
 package struct ScanProblem: Hashable, Sendable, CustomStringConvertible {
@@ -13,19 +13,6 @@ package struct ScanProblem: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { "\(text); \(cure)" }
-}
-
-/// An adapter of this machine. The address is nil if nothing tells it.
-package struct PresentAdapter: Hashable, Sendable, CustomStringConvertible {
-    package let index: UInt16
-    package let address: DeviceAddress?
-
-    package init(index: UInt16, address: DeviceAddress?) {
-        self.index = index
-        self.address = address
-    }
-
-    package var description: String { address.map { "hci\(index) (\($0))" } ?? "hci\(index)" }
 }
 
 extension AdapterSelection {

@@ -1,0 +1,6 @@
+/// An enrolment, whichever way it pairs.
+package protocol Enrolment: AnyObject {
+    func start()
+    /// Ends the enrolment. The event `ended` follows when everything is undone.
+    func interrupt()
+}
