@@ -3,25 +3,6 @@ import CSodium
 import JSON
 package import OwnTracks
 
-/// Why a message could not be decrypted. The reason helps the owner. It goes to the log and is never sent back.
-package enum DecryptionError: Error, Hashable, Sendable, CustomStringConvertible {
-    case notBase64
-    case tooShort(bytes: Int)
-    /// Another key, or a changed message.
-    case notAuthentic
-    /// The message is no envelope of OwnTracks.
-    case notEncrypted
-
-    package var description: String {
-        switch self {
-        case .notBase64: "its data is not base64"
-        case .tooShort(let bytes): "its data has \(bytes) bytes; an encrypted message has at least 40"
-        case .notAuthentic: "it was made with another key, or changed on the way"
-        case .notEncrypted: "it is not encrypted"
-        }
-    }
-}
-
 /// OwnTracks payload encryption: `base64(nonce[24] ‖ crypto_secretbox_easy(plaintext))`, XSalsa20-Poly1305.
 /// The key is the passphrase's bytes, zero-padded to 32, as in the apps. So a long random passphrase is the only
 /// protection against guessing.
@@ -109,13 +90,6 @@ package struct PayloadCipher: Sendable {
         if plaintext.last == 0 { plaintext.removeLast() }
         return OpenedEnvelope(plaintext: plaintext, nonce: nonce)
     }
-}
-
-/// What was in an envelope.
-package struct OpenedEnvelope: Hashable, Sendable {
-    package let plaintext: [UInt8]
-    /// 24 bytes that no other message of the same key has. Who has no key cannot change them.
-    package let nonce: [UInt8]
 }
 
 extension PayloadCipher: CustomStringConvertible {

@@ -1,4 +1,3 @@
-import Base
 package import System
 
 /// Decodes an answer, on the posting thread.
@@ -60,12 +59,4 @@ package final class HTTPConnection<Event: Sendable>: Sendable {
         let end = worker.requestStop(within: limit)
         return { [worker] in _ = worker.join(until: end) }
     }
-}
-
-/// What the posting thread works with.
-struct HTTPContext<Event: Sendable>: Sendable {
-    let settings: HTTPSettings
-    let sender: HTTPSender
-    let translate: @Sendable (HTTPEvent) -> Event
-    let read: HTTPAnswerReading<Event>
 }

@@ -1,12 +1,5 @@
 import System
 
-/// An order to the broker's thread.
-enum BrokerOrder: Sendable {
-    case publish(QueuedPublication)
-    /// Replaces the whole set.
-    case subscribe(to: Set<String>)
-}
-
 /// What waits between the broker's thread and its owner.
 struct BrokerMail: WorkerMail {
     private let limits: BrokerSettings.QueueLimits

@@ -1,21 +1,6 @@
 import Base
 import CMicroHTTPD
 
-/// The newest event, shared by all event streams. It is separate from the server because the library decides how long a
-/// stream lives.
-final class EventFeed {
-    private(set) var event: [UInt8] = []
-    private(set) var version: UInt64 = 0
-    /// When each client must have received the event.
-    private(set) var deadline = MonotonicInstant.zero
-
-    func replace(by event: [UInt8], deadline: MonotonicInstant) {
-        self.event = event
-        self.deadline = deadline
-        version += 1
-    }
-}
-
 /// The event stream of one browser. It holds at most one event. Each event is the whole state, so a slow client skips
 /// states and no queue grows.
 ///

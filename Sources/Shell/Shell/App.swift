@@ -5,18 +5,6 @@ package import Runtime
 package import Storage
 import System
 
-/// The links that every service has.
-package struct AppLinks {
-    package let store: any StoreLink
-    package let broker: any BrokerLink
-    /// nil: the service has no page.
-    package let status: (any StatusLink)?
-
-    package init(store: any StoreLink, broker: any BrokerLink, status: (any StatusLink)?) {
-        (self.store, self.broker, self.status) = (store, broker, status)
-    }
-}
-
 /// A service around a core: passes the events of the links to the core, and carries out its decisions over the links.
 ///
 /// It knows no region, no tag and no topic. What its core decides is one transaction of the store, and a message goes to

@@ -1,42 +1,6 @@
 import Glibc
 import Regions
 
-/// The log of the open database, `state.db-wal` and `state.db-shm`, as the files that the connection has open.
-///
-/// A clean-up may remove them while the service runs. The connection would go on writing into files without a name: a kill
-/// would lose it all, and nothing that another process writes would be seen.
-struct OpenLog {
-    private static let suffixes = ["-wal", "-shm"]
-
-    private struct File: Hashable {
-        let device: dev_t
-        let number: ino_t
-
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            (device, number) = (status.st_dev, status.st_ino)
-        }
-    }
-
-    private let path: String
-    /// nil for a file that the connection did not make; nothing can be said about it.
-    private let files: [File?]
-
-    /// - Parameter path: The database, whose log is open now.
-    init(of path: String) {
-        self.path = path
-        files = Self.suffixes.map { File(path + $0) }
-    }
-
-    /// Whether a file of the log was removed, or replaced, since it was opened.
-    var isLost: Bool {
-        zip(Self.suffixes, files).contains { suffix, file in
-            file != nil && File(path + suffix) != file
-        }
-    }
-}
-
 /// Gives a database whose log was removed its content again. The open connection still has all of it.
 enum LostLog {
     /// Writes what the connection has into a new file, with the edits that the command line has written beside it, and

@@ -1,19 +1,5 @@
 import Base
 
-/// The columns of a message, common to the tables `outbox` and `refused`.
-protocol MessageColumn: ResultColumn {
-    static var id: Self { get }
-    static var tracker: Self { get }
-    static var topic: Self { get }
-    static var qos: Self { get }
-    static var retain: Self { get }
-    static var kind: Self { get }
-    static var payload: Self { get }
-    static var boot: Self { get }
-    static var happened: Self { get }
-    static var stamp: Self { get }
-}
-
 extension Row where Column: MessageColumn {
     init(_ row: OutboxRow) {
         let publication = row.publication

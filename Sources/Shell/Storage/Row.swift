@@ -1,15 +1,3 @@
-import Base
-
-/// A column of a result. Its name follows from its case: `leaveAfter` is `leave_after`. The cases stand in the order of the
-/// columns, so that the compiler turns a name into a position.
-protocol ResultColumn: CaseIterable, RawRepresentable<Int>, Sendable {}
-
-extension ResultColumn {
-    var name: String { separatedWords(of: "\(self)", by: "_") }
-
-    static var names: [String] { allCases.map(\.name) }
-}
-
 /// The values of one row, by column.
 struct Row<Column: ResultColumn> {
     /// In the order of the columns.
@@ -38,17 +26,6 @@ extension Row: ExpressibleByDictionaryLiteral {
         cells.reserveCapacity(count + 1)
         for _ in 0..<count { cells.append(.null) }
         for (column, value) in elements { self[column] = value }
-    }
-}
-
-/// A query whose columns have the names of `Column`, in this order.
-struct Query<Column: ResultColumn>: Sendable {
-    let sql: String
-    fileprivate let names: [String]
-
-    init(_ sql: String) {
-        self.sql = sql
-        names = Column.names
     }
 }
 

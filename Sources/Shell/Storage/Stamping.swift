@@ -1,21 +1,6 @@
 import Base
 import Regions
 
-/// A row with an instant of a boot, whose wall-clock time is set as soon as it is known.
-protocol Happened {
-    var happened: MonotonicInstant { get }
-    /// Epoch seconds; means nothing while `stamp` is `provisional`.
-    var timestamp: Int64 { get set }
-    var stamp: WallStamp { get set }
-}
-
-/// A row of a table of such entries.
-protocol HappenedRow: StoredRow {
-    associatedtype Entry: Happened
-    var entry: Entry { get set }
-    var boot: String { get }
-}
-
 extension PastTransition: Happened {}
 extension PastLocation: Happened {}
 extension HistoryRow: HappenedRow {}

@@ -1,10 +1,5 @@
 package import Glibc
 
-/// Why root does not use a directory of another user, or a file in it.
-package struct OwnershipError: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
-}
-
 /// A directory of another user in which root works, as the command line does beside the service.
 ///
 /// That user can put anything into it: a link to a file of root, a hard link, a FIFO. So root resolves the directory

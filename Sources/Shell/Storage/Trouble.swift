@@ -24,14 +24,3 @@ struct Trouble {
     /// Whether a part that cannot be read is damage: it has stayed so.
     var isUnreadable: Bool { unreadableTries >= Self.mostUnreadableTries }
 }
-
-/// When to look for edits by the command line, and which are known.
-struct EditWatch {
-    var nextCheck: MonotonicInstant = .zero
-    /// nil: not known, so the table has to be read.
-    var dataVersion: Int64?
-    /// The last edit that was reported.
-    var lastSeen: Int64 = 0
-    /// The service has asked for all edits again.
-    var areWantedAgain = false
-}
