@@ -2,24 +2,11 @@ import Base
 import Beacon
 import Health
 import JSON
-import OwnTracks
 import PageServer
 import Regions
 import Rooms
 import SiteCore
 import SiteProtocol
-
-/// The interface that the page uses. All calls are made on the loop's thread.
-protocol SitePageOwner: AnyObject {
-    var site: Site { get }
-    var now: MonotonicInstant { get }
-    /// The present state, except tags, rooms and gateways.
-    var pageFrame: SiteSnapshot { get }
-    /// Beacons that are not tags.
-    var nearby: NearbyBeacons { get }
-    /// - Returns: Why the request was refused; nil if it is carried out.
-    func carryOut(_ request: SiteRequest) -> String?
-}
 
 /// The page of a rooms service: tags in their rooms, gateways, training.
 final class SitePage: PageSource {

@@ -14,23 +14,6 @@ package protocol StatusSource: PageSource {
     func perform(_ action: StatusAction) -> StatusActionResult
 }
 
-/// The requests of the status page.
-package enum StatusAction: Hashable, Sendable {
-    /// Adds or replaces a region: `waypoint` is the JSON text of one OwnTracks waypoint.
-    case setRegion(tracker: Int, waypoint: String)
-    /// Changes members of an existing region: those in the JSON text of one OwnTracks waypoint. null removes a member.
-    case editRegion(tracker: Int, waypoint: String)
-    case removeRegion(tracker: Int, rid: String)
-    case reportLocation(tracker: Int)
-    case restartScan
-}
-
-package enum StatusActionResult: Hashable, Sendable {
-    case done
-    /// The reason, for the user.
-    case refused(String)
-}
-
 // MARK: - As a page
 
 extension StatusSource {

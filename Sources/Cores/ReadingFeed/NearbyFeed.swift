@@ -1,14 +1,5 @@
 import Base
-package import Beacon
-
-/// A beacon that is not a tag, as it was heard in one second.
-package struct NearbyBeacon: Hashable, Sendable {
-    package let beacon: BeaconID
-    package var count = 0
-    /// The strongest level in dBm; nil if no packet had one.
-    package var level: Int8?
-    package var power: MeasuredPower
-}
+import Beacon
 
 /// Collects beacons that are not tags while the page of the rooms service asks for them, so that one can become a tag.
 ///

@@ -2,13 +2,6 @@ import Base
 package import Beacon
 import JSON
 
-/// Why a message of the feed was rejected.
-package struct FeedError: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
-
-    package init(_ description: String) { self.description = description }
-}
-
 /// Decodes the messages of gateways and users to the rooms service. Any client with publish rights can send arbitrary
 /// bytes.
 package enum FeedDecoder {

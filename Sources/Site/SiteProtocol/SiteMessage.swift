@@ -26,32 +26,6 @@ package enum SiteMessage: Hashable, Sendable {
     case nearby(gateway: String, [NearbyReading])
 }
 
-/// A retained message on a topic that only the active service writes.
-package enum Retained<Value: Hashable & Sendable>: Hashable, Sendable {
-    /// The broker retains nothing on the topic.
-    case absent
-    case value(Value)
-    /// The message is malformed, or cannot be decrypted.
-    case unreadable
-
-    init(_ payload: some Collection<UInt8>, _ read: () -> Value?) {
-        self = payload.isEmpty ? .absent : read().map(Retained.value) ?? .unreadable
-    }
-}
-
-/// A list of tags, which is decoded only when its content is needed, because it can have megabytes.
-package struct ReceivedTagList: Hashable, Sendable {
-    private let payload: [UInt8]
-
-    package init(_ payload: some Sequence<UInt8>) { self.payload = Array(payload) }
-
-    /// - Throws: The first error in the list.
-    package func list() throws(FeedError) -> TagList { try FeedDecoder.tags(payload) }
-
-    /// Whether the payload is exactly what a service publishes for this list.
-    package func isPayload(of list: TagList) -> Bool { payload == list.payload }
-}
-
 extension SiteMessage {
     /// Reads a message.
     ///

@@ -2,27 +2,6 @@ import Base
 import CGetopt
 import System
 
-/// The parsed words of a command line: options with their arguments, then operands.
-struct Arguments {
-    private var values: [String: [String]] = [:]
-    fileprivate(set) var operands: [String] = []
-
-    fileprivate mutating func add(_ option: String, _ value: String) {
-        values[option, default: []].append(value)
-    }
-
-    /// Whether the option was given.
-    func has(_ option: String) -> Bool { values[option] != nil }
-
-    /// The option's argument; the last one if the option was given several times.
-    func value(_ option: String) -> String? { values[option]?.last }
-
-    fileprivate mutating func merge(_ other: Arguments) {
-        for (option, given) in other.values { values[option, default: []] += given }
-        operands += other.operands
-    }
-}
-
 /// Reads command lines with the C library's getopt_long.
 enum ArgumentReader {
     /// Reads global options up to the command's name.

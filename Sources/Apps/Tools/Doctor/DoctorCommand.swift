@@ -1,7 +1,4 @@
-import Configuration
-import Glibc
 import JSON
-import OwnTracks
 import Shell
 import System
 
@@ -70,25 +67,5 @@ enum DoctorCommand {
         findings += DoctorChecks.regions(settings, hasSite: hasSite)
         findings += DoctorChecks.disk(settings)
         return findings
-    }
-}
-
-/// The checks of `doctor`; each area is a function in an extension.
-enum DoctorChecks {
-    static func configuration(_ settings: Settings) -> [DoctorFinding] {
-        var remarks = settings.fileConfiguration.warnings.map {
-            DoctorFinding(.configuration, "\($0)", cure: "change that member, or ignore this if it is intended")
-        }
-        if let text = settings.remoteMembersText {
-            let advice = "to forget them: remoteConfiguration: false in the file, then reload the service"
-            remarks.append(DoctorFinding(.configuration, text, advice: advice))
-        }
-        remarks += ServiceFiles.problems(settings, for: ServiceFiles.user(of: settings)).map {
-            DoctorFinding(.configuration, $0.text, cure: $0.cure)
-        }
-        guard let path = settings.path else {
-            return [DoctorFinding(.configuration, "there is no file; the defaults are in force")] + remarks
-        }
-        return [DoctorFinding(.configuration, "\(path) is valid")] + remarks
     }
 }

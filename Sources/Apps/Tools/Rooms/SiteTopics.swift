@@ -6,12 +6,6 @@ import Shell
 import SiteProtocol
 import System
 
-/// A message of a site that cannot be decrypted.
-struct ClosedMessage: Hashable {
-    let payload: [UInt8]
-    let reason: SealError
-}
-
 /// Collects the retained messages of a site for one command, and publishes to the site.
 final class SiteTopics {
     /// Longest time for the connection with TLS and login.

@@ -1,7 +1,5 @@
-import Base
 import Beacon
 import Identities
-import YAML
 
 /// What an entry of `allowlist` means: an id, or a regular expression of which a pattern can be made.
 enum RoomAssistantTag: Hashable {
@@ -92,10 +90,4 @@ enum RoomAssistantTag: Hashable {
         case .app: "Phone"
         }
     }
-}
-
-/// What `tagOverrides` says about one id.
-struct RoomAssistantOverride {
-    var name: String?
-    var batteryMask: (value: UInt32, line: Int, path: String)?
 }

@@ -1,0 +1,120 @@
+import Base
+import Configuration
+import Glibc
+import JSON
+import Shell
+import System
+
+/// The answers so far. Nothing is written before the last answer.
+struct Setup {
+    let arguments: Arguments
+    let dialogue: Dialogue
+    let path: String
+    var host = "localhost"
+    var port: UInt16 = 1883
+    var tls = false
+    var username: String?
+    var password: Secret?
+    /// The content of the file of `--ca-file`.
+    var authority: [UInt8]?
+    var room = ""
+    var trackerID = ""
+    /// The name, and the UUID with major and minor.
+    var region: (name: String, beacon: String)?
+    /// The name of a phone that is enrolled.
+    var phone: String?
+    /// Whether this machine runs the rooms service; nil if the service stays as it is.
+    var runsRoomsService: Bool?
+    /// The file of `--from`.
+    var origin: RoomAssistantFile?
+
+    init(_ arguments: Arguments, _ dialogue: Dialogue) {
+        self.arguments = arguments
+        self.dialogue = dialogue
+        // Absolute, because relative paths in the configuration, such as that of the password, would count from its file.
+        path = Self.absolute(
+            arguments.value("config") ?? Settings.environment("IBEACON_GATEWAY_CONFIG") ?? Settings.defaultPath)
+    }
+
+    var stateDirectory: String {
+        arguments.value("state-dir") ?? Settings.environment("STATE_DIRECTORY") ?? Settings.defaultStateDirectory
+    }
+
+    /// Whether these are the files that the service uses.
+    var isForService: Bool {
+        path == Settings.defaultPath && stateDirectory == Settings.defaultStateDirectory && !arguments.has("no-service")
+    }
+
+    /// Detects failures early that would otherwise happen at the end.
+    mutating func prepare() throws {
+        let directory = SetupFiles.directory(of: path)
+        try FileAccess.createDirectory(directory)
+        guard access(directory, W_OK) == 0 else {
+            throw Failure(.noPermission, "\(directory) cannot be written; run: sudo ibeacon-gateway setup")
+        }
+        guard FileAccess.exists(path), !arguments.has("force") else { return }
+        let question = "There is a configuration already, \(path). Make a new one, and keep that one as \(path).old?"
+        guard dialogue.isInteractive, try dialogue.confirm(question, false) else {
+            throw Failure(.cannotCreate, "\(path) stays as it is; --force replaces it and keeps the old one as .old")
+        }
+    }
+
+    /// The members of the configuration, without the password, which is in a separate file.
+    var members: [(name: String, value: JSONValue)] {
+        var members: [(String, JSONValue)] = [
+            ("_type", "configuration"), ("host", .string(host)), ("port", .integer(Int64(port))),
+        ]
+        if tls { members.append(("tls", true)) }
+        if arguments.value("ca-file") != nil { members.append(("caFile", .string(authorityPath))) }
+        if let username { members.append(("username", .string(username))) }
+        if password != nil { members.append(("passwordFile", .string(passwordPath))) }
+        members += [("deviceId", .string(deviceID)), ("tid", .string(trackerID))]
+        if room != deviceID { members.append(("room", .string(room))) }
+        switch arguments.value("scanner") {
+        case nil, "auto"?: break
+        case let way? where ["mgmt", "hci", "bluez"].contains(way): members.append(("scanner", .string(way)))
+        case let file?: members.append(("scanner", ["capture": .string(Self.absolute(file))]))
+        }
+        if let origin {
+            members += origin.settings
+            if !origin.tags.isEmpty {
+                members.append(("rooms", ["tags": .array(origin.tags.map { .string($0) })]))
+            }
+        }
+        return members
+    }
+
+    var passwordPath: String { SetupFiles.directory(of: path) + "/password" }
+    /// The copy of the file of `--ca-file`, which may be where the service cannot read it, as in a home directory.
+    var authorityPath: String { SetupFiles.directory(of: path) + "/ca.pem" }
+
+    /// The settings that result from the answers so far, including the password.
+    func settings() throws(Failure) -> Settings {
+        let json = JSONValue.object(Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first })
+        do throws(ConfigurationError) {
+            // The files beside the configuration are not written yet.
+            let files = ConfigurationFiles { [password] path throws(ConfigurationFiles.Problem) in
+                guard let password else { throw ConfigurationFiles.Problem("\(path) is not written") }
+                return password
+            }
+            var configuration = try Configuration(json, hostName: Settings.hostName, files: files)
+            configuration.broker.caFile = arguments.value("ca-file")
+            return Settings(configuration: configuration, json: json, path: path, stateDirectory: stateDirectory)
+        } catch {
+            throw Failure(.usage, "these answers are not valid: \(error)")
+        }
+    }
+
+    /// The room as a topic level: `Living room` becomes `living-room`.
+    var deviceID: String {
+        let parts = room.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }
+        let name = parts.joined(separator: "-")
+        return name.isEmpty ? "gateway" : name
+    }
+
+    private static func absolute(_ file: String) -> String {
+        guard !file.hasPrefix("/"), let here = getcwd(nil, 0) else { return file }
+        defer { free(here) }
+        return String(cString: here) + "/" + file
+    }
+}
