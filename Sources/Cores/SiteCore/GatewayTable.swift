@@ -133,14 +133,14 @@ package struct GatewayTable: Sendable {
         return true
     }
 
-    /// Whether the cards that the broker retains are to be asked for, because that of a gateway that counts now was dropped: any client
-    /// may have written so many that there was no place for it. A gateway that counts keeps its card.
-    mutating func lacksCard(of gateway: String, _ engine: RoomEngine) -> Bool {
-        guard hasDroppedCards, cards[gateway] == nil, engine.isTrusted(gateway: gateway),
-            !engine.hasRoom(gateway: gateway)
-        else { return false }
+    /// Whether the card of a gateway may have been dropped: any client may have written so many that there was no place for it. A gateway
+    /// that counts keeps its card.
+    func lacksCard(of gateway: String) -> Bool { hasDroppedCards && cards[gateway] == nil }
+
+    /// The cards that the broker retains are asked for.
+    mutating func askForCards(_ effects: inout [Site.Effect]) {
         hasDroppedCards = false
-        return true
+        effects.append(.cardMissing)
     }
 
     private mutating func setCard(_ card: GatewayCard?, of gateway: String) {

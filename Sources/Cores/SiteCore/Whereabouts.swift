@@ -251,7 +251,9 @@ package struct Whereabouts: Sendable {
             // Its place was another's meanwhile.
             if !engine.hasRoom(gateway: gateway) { place(gateway, gateways.cards[gateway], at: now, &effects) }
             pass(.heard(gateway: gateway, second), at: now, &effects)
-            if gateways.lacksCard(of: gateway, engine) { effects.append(.cardMissing) }
+            if gateways.lacksCard(of: gateway), engine.isTrusted(gateway: gateway), !engine.hasRoom(gateway: gateway) {
+                gateways.askForCards(&effects)
+            }
             countPhones(of: gateway, at: now, &effects)
         case .nodeHeard(let node, let second): hear(second, of: node, at: now, &effects)
         case .aliasHeard(let alias, let node, let reading):
