@@ -210,13 +210,10 @@ let package = Package(
         tests(
             "GatewayAppTests",
             [
-                "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "HostSupport",
-                "Identities",
-                "JSON",
-                "Messaging", "OwnTracks", "Regions", "Runtime", "Scanning", "GatewayApp", "ServiceSupport", "Shell",
-                "SiteProtocol", "Status", "StatusPage",
-                "Storage",
-                "System", "TestSupport",
+                "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "GatewayApp",
+                "GatewayEntities", "HostSupport", "Identities", "JSON", "Messaging", "OwnTracks", "PageServer",
+                "ReadingFeed", "Regions", "Runtime", "Scanning", "ServiceSupport", "Shell", "SiteProtocol", "Status",
+                "StatusPage", "Storage", "System", "TestSupport",
             ]),
         tests(
             "RoomsAppTests",

@@ -197,7 +197,7 @@ struct PhoneServiceTests {
 
     /// A command gives a key of this name.
     private func command(_ fixture: ServiceFixture, _ key: IdentityKey, _ name: String) {
-        fixture.service.take([NamedKey(name: name, key: key)])
+        fixture.service.phones.take([NamedKey(name: name, key: key)])
         fixture.settle()
     }
 

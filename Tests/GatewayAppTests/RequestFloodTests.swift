@@ -34,9 +34,10 @@ import Testing
         let starts = fixture.radio.starts
         for _ in 0..<1000 { send("restart-scan", to: fixture) }
         #expect(fixture.radio.starts == starts + 2)
-        #expect(fixture.service.restartScan() == .refused("the scan was restarted a moment ago"))
+        let requests = fixture.service.requests
+        #expect(requests.perform(StatusAction.restartScan) == .refused("the scan was restarted a moment ago"))
         fixture.wait(.seconds(31))
-        #expect(fixture.service.restartScan() == .done)
+        #expect(requests.perform(StatusAction.restartScan) == .done)
         #expect(fixture.radio.starts == starts + 3)
     }
 

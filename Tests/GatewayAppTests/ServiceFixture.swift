@@ -85,7 +85,7 @@ final class ServiceFixture: ServiceRig {
 
     func handleOwnEvents() -> Bool {
         guard availability.hasEvents else { return false }
-        service.handleAvailabilityEvents()
+        service.side.handleEvents()
         return true
     }
 

@@ -58,7 +58,7 @@ package enum GatewayTopics {
     private static func empty(_ topic: String) -> Publication { Publication(.other, topic: topic, payload: []) }
 
     private static func site(_ configuration: Configuration) -> [UsedTopic] {
-        guard let feed = ReadingFeedLink.Settings(configuration) else { return [] }
+        guard let feed = ReadingFeedSettings(configuration) else { return [] }
         // A broker without a rooms service need not know its topics.
         var topics = [
             UsedTopic(.read, feed.tags, "the tags of the site", isNeeded: false),

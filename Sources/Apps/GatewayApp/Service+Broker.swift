@@ -7,7 +7,7 @@ import OwnTracks
 import Runtime
 package import Shell
 
-/// The connection for everything of OwnTracks, and beside it the connection of the availability.
+/// The connection for everything of OwnTracks. Beside it there is the second connection (`SideConnection`).
 extension Service {
     package func connection(at now: MonotonicInstant) -> BrokerRequest? {
         guard !configuration.broker.isOffline else {
@@ -19,18 +19,7 @@ extension Service {
             filters: filters, read: keys.read)
     }
 
-    package func opened() throws {
-        prepareHomeAssistant()
-        prepareReadingFeed()
-        preparePhones()
-        app.forgetRefusals(on: "availability")
-        // Its messages have no meaning over HTTP.
-        guard configuration.broker.endpoint == nil else { return }
-        let topic = DeviceTopics.availability(device: configuration.trackers[0].deviceID)
-        try links.availability.open(
-            BrokerSettings(configuration, for: .availability(topic: topic)), filters: availabilityFilters, read: nil
-        ) { [unowned self] in handleAvailabilityEvents() }
-    }
+    package func opened() throws { try side.open() }
 
     /// Messages outside OwnTracks' tree that were stored for an MQTT broker have no meaning over HTTP.
     package func delivers(_ publication: Publication) -> Bool {
@@ -72,5 +61,12 @@ extension Service {
 
     private var usesBirth: Bool { configuration.homeAssistant.discovery || configuration.reannounces }
 
-    var birthTopics: Set<String> { DiscoveryConfig.birthTopics(prefix: configuration.homeAssistant.prefix) }
+    private var birthTopics: Set<String> { DiscoveryConfig.birthTopics(prefix: configuration.homeAssistant.prefix) }
+
+    package func consequence(of refused: Refused) -> String? {
+        RefusalConsequence(
+            trackers: app.core.trackers, birthTopics: birthTopics, feed: feed.settings, feedIsOn: feed.isOn,
+            phoneFilter: phones.filter
+        ).text(of: refused)
+    }
 }

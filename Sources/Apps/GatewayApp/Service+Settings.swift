@@ -60,20 +60,18 @@ extension Service {
         keys.update(configuration)
         // The core starts with these settings when the stored state is read.
         guard app.core.isStarted else { return }
-        noteFormerDevice(formerDevice)
+        home.noteFormerDevice(formerDevice)
         // First, because the transitions of the change come under the new positions of the trackers.
-        monitor.replaceTrackers(app.core.trackers.map(\.topics.base), by: configuration.trackers.map(\.topics.base))
+        status.replaceTrackers(by: configuration.trackers.map(\.topics.base))
         app.handle(.configuration(configuration, modes: modes), at: host.now)
-        links.radio.setDuty(configuration.duty)
-        links.radio.setBatteryMasks(configuration.batteryMasks)
-        links.radio.setIdentities(app.core.identities)
-        refreshPhones()
+        radio.prepare()
+        phones.refresh()
         guard reload.needsConnection else {
-            links.broker.subscribe(to: filters)
-            refreshReadingFeed()
-            return refreshHomeAssistant()
+            app.links.broker.subscribe(to: filters)
+            feed.refresh()
+            return home.refresh()
         }
-        closeAvailability(waits: false)
+        side.close(waits: false)
         app.disconnect()
         app.connect()
     }
@@ -109,7 +107,7 @@ extension Service {
             topic: topic(of: request, in: candidate.configuration), timer: timer)
         log.notice("setConfiguration: trying new settings")
         putInForce(candidate.configuration)
-        if links.broker.isConnected || candidate.configuration.broker.isOffline { keepPendingConfiguration() }
+        if app.links.broker.isConnected || candidate.configuration.broker.isOffline { keepPendingConfiguration() }
     }
 
     /// The base topic that the tracker of a request has with other settings: they may name it otherwise, and elsewhere.

@@ -2,52 +2,53 @@ import Base
 import Beacon
 import Configuration
 package import Gateway
-import OwnTracks
+import GatewayEntities
 package import Runtime
 package import Shell
-import Storage
+import Status
+import StatusPage
 
 extension Gateway: ServiceCore {}
 extension Gateway.Input: ServiceInput {}
 
 /// The gateway service: turns the events of the links into inputs of the core, and carries out what only this core
 /// decides. `App` does the rest. One thread uses it.
+///
+/// The parts of the second connection know nothing of each other. What one needs of another passes here (`SidePartOwner`).
 package final class Service {
     package let app: App<Gateway>
-    let links: ServiceLinks
+    private let links: ServiceLinks
     /// The encryption keys in force, and what decodes commands with them on the broker's thread.
     let keys: MessageKeys
+    let side: SideConnection
+    let home: HomeAssistantPart
+    let feed: ReadingFeedPart
+    let phones: PhonesPart
+    let status: ServiceStatus
+    let radio: RadioPart
+    let requests: UserRequests
     /// The settings of a `setConfiguration` until the broker accepts a connection with them.
     var pending: PendingConfiguration?
     /// Whether the settings of a `setConfiguration` stay, and are not on the disk yet.
     var awaitsKeeping = false
-    /// The source of the status page, `/metrics` and Home Assistant's states.
-    var monitor: StatusMonitor
-    /// nil while Home Assistant's discovery is off.
-    var home: HomeAssistantLink?
-    /// Restarts of the scan that users ask for.
-    var scanRestarts = RateBucket(capacity: 2, period: .seconds(30))
-    /// Names that the gateway had before, whose entities are still to be removed from Home Assistant.
-    var formerDevices = FormerDeviceNames()
-    /// nil while the configuration has no rooms service.
-    var readingFeed: ReadingFeedLink?
-    /// The keys of phones.
-    var phones = PhoneBook()
-    /// The UUIDs of the site's tags.
-    var namedTags: Set<BeaconUUID> = []
-    /// Samples the monitor.
-    var sampleTimer: (any ServiceTimer)?
 
     package init(settings: Settings, links: ServiceLinks, host: any ServiceHost, log: Log) {
         self.links = links
         keys = MessageKeys(settings.configuration)
-        monitor = StatusMonitor(at: host.now)
         app = App(
             core: Gateway(
                 configuration: settings.configuration, wallClock: host.wallClock,
                 explainsTransitions: log.writes(.debug)),
             settings: settings, links: AppLinks(store: links.store, broker: links.broker, status: links.status),
             host: host, log: log)
+        side = SideConnection(links.availability, of: app)
+        feed = ReadingFeedPart(app, side, links.radio)
+        home = HomeAssistantPart(app, side)
+        phones = PhonesPart(app, side, links.radio, links.phoneKeys)
+        status = ServiceStatus(app, links)
+        radio = RadioPart(app, links.radio, status, feed)
+        requests = UserRequests(app, radio)
+        side.carry([feed, home, AvailabilityPart(side), phones], for: self)
     }
 
     var host: any ServiceHost { app.host }
@@ -56,7 +57,26 @@ package final class Service {
 
     /// Opens the status page and the store. The service starts work when the store is open.
     package func start() throws {
-        try openStatusPage()
+        status.start()
+        let page = ServicePage(app, requests) { [unowned self] in snapshot(at: $0) }
+        try page.open(by: links.status)
         try app.start(self, restamp: keys.finish)
     }
+}
+
+extension Service: SidePartOwner {
+    func snapshot(at now: MonotonicInstant) -> StatusSnapshot {
+        status.snapshot(servesSite: feed.servesSite(at: now), phones: phones.states(at: now), at: now)
+    }
+
+    func perform(_ request: HomeAssistantFeed.Request) -> StatusActionResult { requests.perform(request) }
+
+    func tagsChanged() { radio.nameUUIDs() }
+
+    func phonesChanged() {
+        radio.nameUUIDs()
+        feed.publishPhones()
+    }
+
+    var phoneUUIDs: Set<BeaconUUID> { phones.uuids }
 }

@@ -3,17 +3,17 @@ import Gateway
 import Runtime
 import Storage
 
-extension Service {
+extension KeptPresence {
     /// The stored presence; nil if there is none, or if another version stored it.
-    func storedPresence(in snapshot: StoreSnapshot) -> KeptPresence? {
+    init?(in snapshot: StoreSnapshot, _ log: Log) {
         guard let record = snapshot.presence else { return nil }
-        guard UInt8(exactly: record.version).map(KeptPresence.readableVersions.contains) == true,
-            let kept = KeptPresence(bytes: record.state, changes: record.changes)
+        guard UInt8(exactly: record.version).map(Self.readableVersions.contains) == true,
+            let kept = Self(bytes: record.state, changes: record.changes)
         else {
             log.warning("the stored presence has an unknown format (\(record.version)); all beacons enter again")
             return nil
         }
-        return kept
+        self = kept
     }
 }
 

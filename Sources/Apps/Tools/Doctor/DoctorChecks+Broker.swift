@@ -108,7 +108,7 @@ extension DoctorChecks {
 
     /// Without a rooms service, the rights for it are not needed.
     static func rooms(
-        _ outcome: BrokerSelfTest.Outcome, _ feed: ReadingFeedLink.Settings, _ user: String
+        _ outcome: BrokerSelfTest.Outcome, _ feed: ReadingFeedSettings, _ user: String
     ) -> DoctorFinding {
         guard outcome.hearsTags else {
             return DoctorFinding(.broker, "no rooms service lists tags on \(feed.tags), so no readings are published")

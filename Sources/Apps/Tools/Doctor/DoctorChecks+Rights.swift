@@ -33,7 +33,7 @@ extension DoctorChecks {
                 DoctorFinding(
                     .broker, outcome.canRefuse ? text : text + ", as far as a broker without MQTT 5 can tell"))
         }
-        if let feed = ReadingFeedLink.Settings(configuration) { findings.append(rooms(outcome, feed, user)) }
+        if let feed = ReadingFeedSettings(configuration) { findings.append(rooms(outcome, feed, user)) }
         guard configuration.obeysCommands else { return findings }
         switch outcome.hearsCommands {
         case true?: findings.append(DoctorFinding(.broker, "commands on \(tracker.command) arrive"))

@@ -173,7 +173,7 @@ final class BrokerSelfTest {
 
     /// A gateway with a key would refuse an unencrypted command and log this.
     private var sendsCommand: Bool { configuration.obeysCommands && tracker.encryptionKey == .absent }
-    private var feed: ReadingFeedLink.Settings? { ReadingFeedLink.Settings(configuration) }
+    private var feed: ReadingFeedSettings? { ReadingFeedSettings(configuration) }
 
     /// The probes, and a command that requests the status of a running gateway, which changes nothing.
     private var messages: [Publication] {

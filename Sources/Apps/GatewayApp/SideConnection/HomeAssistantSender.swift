@@ -1,46 +1,42 @@
 import Base
-import Gateway
 import GatewayEntities
 import Messaging
-import Shell
 import Status
 
-/// Publishes the feed for Home Assistant on the connection of the availability, a few messages at a time.
+/// Sends the feed for Home Assistant, a few messages at a time.
 ///
 /// These messages do not go through the outbox: they are made again for every connection, and signals that change every
 /// half minute would wear out an SD card.
-struct HomeAssistantLink {
+struct HomeAssistantSender {
     /// Unacknowledged messages at one time, well below the limit of the connection.
-    private static let window = 64
+    static let window = 64
     /// Messages that may wait when an update adds its own.
     private static let mostWaiting = 1_000
 
-    /// Publishes periodic updates.
-    let timer: any ServiceTimer
-    /// Publishes soon after a change that a user requested.
-    let soon: any ServiceTimer
     private var feed: HomeAssistantFeed
     private(set) var isConnected = false
+    private(set) var subscriptions: Set<String>
     private var isSoon = false
     private var waiting: [Publication] = []
     private var position = 0
-    private var unanswered: Set<Int64> = []
+    private var unanswered: Set<SideToken> = []
     /// Requests of users: a selector of many trackers may send one for each.
     private var requests = RateBucket(capacity: 60, period: .seconds(1))
-    /// 0 belongs to the availability.
-    private var nextToken: Int64 = 1
+    private var tokens = SideTokens(.homeAssistant)
 
-    init(_ settings: HomeAssistantFeed.Settings, timer: any ServiceTimer, soon: any ServiceTimer) {
-        self.timer = timer
-        self.soon = soon
+    init(_ settings: HomeAssistantFeed.Settings) {
         feed = HomeAssistantFeed(settings)
+        subscriptions = Set(feed.subscriptions)
     }
 
     var settings: HomeAssistantFeed.Settings { feed.settings }
-    var subscriptions: Set<String> { Set(feed.subscriptions) }
 
-    /// - Returns: false: these settings need a new link.
-    mutating func change(to settings: HomeAssistantFeed.Settings) -> Bool { feed.change(to: settings) }
+    /// - Returns: false: these settings need a new sender.
+    mutating func change(to settings: HomeAssistantFeed.Settings) -> Bool {
+        guard feed.change(to: settings) else { return false }
+        subscriptions = Set(feed.subscriptions)
+        return true
+    }
 
     /// Removes and returns the former devices of which nothing is left.
     mutating func drainFinished() -> [String] { feed.drainFinished() }
@@ -62,6 +58,9 @@ struct HomeAssistantLink {
         (waiting, position) = ([], 0)
     }
 
+    /// Whether a message is on one of the subscriptions.
+    func takes(_ topic: String) -> Bool { subscriptions.contains { TopicFilter.matches($0, topic) } }
+
     mutating func received(_ message: ReceivedMessage, at now: MonotonicInstant) -> HomeAssistantFeed.Request? {
         feed.received(
             topic: message.topic, payload: String(decoding: message.payload, as: UTF8.self),
@@ -82,20 +81,22 @@ struct HomeAssistantLink {
         waiting += feed.update(snapshot)
     }
 
-    /// Whether `soon` must be armed now.
+    /// Whether an update must follow soon, and none was announced yet.
     mutating func wantsSoon() -> Bool {
         defer { isSoon = true }
         return isConnected && !isSoon
     }
 
-    mutating func answered(_ token: MessageToken) { unanswered.remove(token.rawValue) }
+    mutating func answered(_ token: SideToken) { unanswered.remove(token) }
 
     /// Hands over as many messages as the window allows.
-    mutating func send(by connection: any BrokerLink) {
+    ///
+    /// - Parameter publish: Returns false if the connection takes no more.
+    mutating func send(_ publish: (Publication, SideToken) -> Bool) {
         while position < waiting.count, unanswered.count < Self.window {
-            guard connection.publish(waiting[position], as: MessageToken(rawValue: nextToken)) else { return }
-            unanswered.insert(nextToken)
-            nextToken += 1
+            let token = tokens.next()
+            guard publish(waiting[position], token) else { return }
+            unanswered.insert(token)
             position += 1
         }
         if position == waiting.count { forget() }

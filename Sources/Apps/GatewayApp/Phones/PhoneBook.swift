@@ -3,16 +3,16 @@ import Identities
 import Shell
 import System
 
-/// The keys of phones that are in force, and what the other gateways of the site have.
+/// The keys of phones that are in force, what the other gateways of the site have, and what is still to be stored.
 struct PhoneBook {
     /// The keys of the state directory.
     private(set) var keys = PhoneKeys()
     /// The keys of the credential.
     private var provided: [PhoneKeys.Phone] = []
     /// The state of the file that `keys` are of; nil: there is no file.
-    var stamp: FileStamp?
+    private(set) var stamp: FileStamp?
     /// Whether the file was read at least once since the start.
-    var isRead = false
+    private(set) var isRead = false
     /// The lists of the other gateways, each in one order, by their names.
     private var lists: [String: PhoneKeys] = [:]
     /// What those lists have and `keys` does not.
@@ -21,22 +21,8 @@ struct PhoneBook {
     private(set) var waiting: [NamedKey] = []
     /// The change that is being stored.
     private var storing: PhoneKeyChange?
-    /// nil: keys are not shared.
-    var site: PhoneSite?
-    /// Whether this gateway has published its list since the start.
-    var hasPublished = false
-    /// Whether the broker lacks the list: another client deleted or replaced it, or the queue was full; or another gateway has an older one.
-    var isDue = false
-    /// When the list was published last.
-    var published: MonotonicInstant?
     /// The lists that were answered, by their gateways: an older one is answered once.
     private var answered: [String: PhoneKeys] = [:]
-    /// Checks the file.
-    var timer: (any ServiceTimer)?
-    /// When each key was heard last, as it was stored: epoch seconds by UUID.
-    var heard: [String: Int64] = [:]
-    /// When `heard` was stored.
-    var stored = MonotonicInstant.zero
 
     /// All phones; those of the state directory first.
     var phones: [PhoneKeys.Phone] { keys.phones + provided.filter { !keys.phones.has($0.key) } }
@@ -50,6 +36,9 @@ struct PhoneBook {
         for list in Set(lists.values) { learn(list) }
     }
 
+    /// The file could not be read. What was read before stays in force.
+    mutating func failedToRead(_ stamp: FileStamp?) { self.stamp = stamp }
+
     mutating func adopt(provided: [PhoneKeys.Phone]) { self.provided = provided }
 
     /// Whether a change is being stored.
@@ -57,8 +46,27 @@ struct PhoneBook {
     /// Whether anything waits beside it.
     var hasWaiting: Bool { !waiting.isEmpty || !pending.isEmpty }
 
-    /// The change with `pending` and `waiting` is being stored. What comes from now on is another one.
-    mutating func begin(_ change: PhoneKeyChange) { (storing, pending, waiting) = (change, PhoneKeys(), []) }
+    /// Begins to store what is new: what waits, the times of keys that have none, and the orders of keys that were learned. What
+    /// comes from now on is another change.
+    ///
+    /// - Parameters:
+    ///   - learned: The keys as the radio knows them.
+    ///   - isShared: Whether keys have times: they are shared with the gateways of a site.
+    ///   - time: Epoch seconds; nil: the wall clock is not known.
+    /// - Returns: nil if nothing is new, or a change is being stored.
+    mutating func begin(learned: [PhoneKey], isShared: Bool, at time: Int64?) -> PhoneKeyChange? {
+        guard !isStoring else { return nil }
+        let unstamped = isShared && time != nil && keys.phones.contains { $0.changed == 0 }
+        let learned = learned.filter { phone in
+            phone.isOrdered
+                && keys.phones.contains { $0.key.key.unordered == phone.key.unordered && !$0.key.isOrdered }
+        }
+        guard unstamped || !learned.isEmpty || hasWaiting else { return nil }
+        let change = PhoneKeyChange(
+            known: keys, waiting: waiting, pending: pending, learned: learned, stamps: unstamped, time: time)
+        (storing, pending, waiting) = (change, PhoneKeys(), [])
+        return change
+    }
 
     /// The change was not stored: what it has waits again.
     mutating func giveBack() {
@@ -128,8 +136,8 @@ struct PhoneBook {
         return true
     }
 
-    /// The gateways other than this one that have this phone with this key.
-    func gateways(having phone: PhoneKeys.Phone) -> [String] {
-        lists.filter { $0.key != site?.gateway && $0.value.phones.has(phone.key) }.keys.sorted()
+    /// The gateways other than the own one that have this phone with this key.
+    func gateways(having phone: PhoneKeys.Phone, besides own: String) -> [String] {
+        lists.filter { $0.key != own && $0.value.phones.has(phone.key) }.keys.sorted()
     }
 }

@@ -1,0 +1,51 @@
+import Base
+import Configuration
+import Gateway
+import JSON
+import OwnTracks
+import PageServer
+import Regions
+import Shell
+import Status
+import StatusPage
+import System
+
+/// The service as the status page sees it. The page must not keep the service alive.
+final class ServicePage: StatusSource {
+    private unowned let app: App<Gateway>
+    private let requests: UserRequests
+    private let snapshot: (MonotonicInstant) -> StatusSnapshot
+
+    /// - Parameter snapshot: The state of the service at an instant.
+    init(
+        _ app: App<Gateway>, _ requests: UserRequests, snapshot: @escaping (MonotonicInstant) -> StatusSnapshot
+    ) {
+        (self.app, self.requests, self.snapshot) = (app, requests, snapshot)
+    }
+
+    /// Opens the socket for commands, and the status page if it is configured.
+    ///
+    /// - Throws: `Failure` if the page would be open to others without protection, or can never work.
+    func open(by link: any StatusLink) throws(Failure) {
+        let (address, directory) = (app.settings.configuration.statusPage, app.settings.stateDirectory)
+        try link.open(.init(commandsFor: directory, page: address), source: self)
+        guard let address else { return }
+        let page = try StatusServerSettings(
+            pageAt: address, stateDirectory: directory, tokenCommand: "ibeacon-gateway status --token", log: app.log)
+        try link.open(page, source: self)
+    }
+
+    func statusSnapshot() -> StatusSnapshot { snapshot(app.host.now) }
+
+    func explanation(ofRegion name: String) -> [JSONValue] {
+        let now = app.host.now
+        return GatewayInsight(of: app.core).explanation(ofRegion: name, at: now).map { $0.json(at: now) }
+    }
+
+    func region(ofTracker position: Int, rid: String) -> JSONValue? {
+        let trackers = app.core.trackers
+        return trackers.indices.contains(position) ? trackers[position].regions[rid: rid]?.form : nil
+    }
+
+    func perform(_ action: StatusAction) -> StatusActionResult { requests.perform(action) }
+}
