@@ -129,7 +129,8 @@ struct AdvertisingReportTests {
         let ends = (0..<9).map { set in
             Packets.extended(Packets.extendedReport(Packets.beacon(minor: 2), type: 0x00, set: UInt8(set)))
         }
-        #expect(parse(begins + ends + begins.prefix(4) + ends.prefix(4)).minors.count { $0 == 1 } == 13)
+        let events = begins + ends + Array(begins.prefix(4)) + Array(ends.prefix(4))
+        #expect(parse(events).minors.count { $0 == 1 } == 13)
     }
 
     @Test(

@@ -76,6 +76,45 @@ import Testing
         #expect(verdicts == [false, false, false, false, false, false, false, true])
     }
 
+    @Test mutating func `Connections that the broker ends for messages of their own have client ids of their own`() {
+        var verdicts: [String?] = []
+        // Each is accepted, sends what the broker does not allow, and tries again a while later. All pauses occur.
+        for round in 0..<40 {
+            let (start, pause) = (Double(round) * 5, Double(round) * 0.05)
+            verdicts.append(first(Self.up, at: start))
+            verdicts.append(first(Self.down(), at: start + 0.05))
+            verdicts.append(second(Self.up, at: start + 0.05 + pause))
+            verdicts.append(second(Self.down(), at: start + 0.1 + pause))
+        }
+        #expect(verdicts.allSatisfy { $0 == nil })
+    }
+
+    @Test mutating func `An end that no acceptance explains speaks against those that one seems to explain`() {
+        var verdicts: [String?] = []
+        for start in [0.0, 3, 6, 9] {
+            verdicts.append(first(Self.up, at: start))
+            verdicts.append(first(Self.down(), at: start + 0.05))
+            verdicts.append(second(Self.up, at: start + 0.1))
+            verdicts.append(second(Self.down(), at: start + 0.15))
+            verdicts.append(first(Self.up, at: start + 0.2))
+            verdicts.append(first(Self.down(), at: start + 0.25))
+        }
+        #expect(verdicts.allSatisfy { $0 == nil })
+    }
+
+    @Test mutating func `A second connection that ends by itself beside the first is not ended by it`() {
+        var verdicts: [String?] = []
+        for start in [0.0, 3, 6, 9, 12] {
+            verdicts.append(second(Self.up, at: start))
+            verdicts.append(first(Self.up, at: start + 0.2))
+            verdicts.append(first(Self.down(), at: start + 0.4))
+            verdicts.append(first(Self.up, at: start + 0.5))
+            verdicts.append(second(Self.down(), at: start + 1.5))
+            verdicts.append(first(Self.down(), at: start + 1.7))
+        }
+        #expect(verdicts.allSatisfy { $0 == nil })
+    }
+
     @Test mutating func `A broker that restarts often and quickly is not taken for one either`() {
         var verdicts: [String?] = []
         for start in [0.0, 20, 40, 60] {
