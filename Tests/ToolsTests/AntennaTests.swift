@@ -99,7 +99,7 @@ struct Board: Sendable, CustomTestStringConvertible {
     @Test(arguments: Board.all)
     func `doctor says where Wi-Fi shares the antenna, and advises a smaller share`(board: Board) throws {
         let directory = try TemporaryDirectory()
-        let findings = DoctorChecks.antennas([0], Self.configuration(nil), sysfs: try board.make(in: directory))
+        let findings = RadioCheck.antennas([0], Self.configuration(nil), sysfs: try board.make(in: directory))
         guard board.isShared else {
             #expect(findings.isEmpty)
             return
@@ -117,7 +117,7 @@ struct Board: Sendable, CustomTestStringConvertible {
     func `Where scanDuty is 0.5 or less, there is nothing to advise`(scanDuty: Double?, isAdvised: Bool) throws {
         let directory = try TemporaryDirectory()
         let board = try #require(Board.all.first { $0.name == "Pi 4" })
-        let findings = DoctorChecks.antennas([0], Self.configuration(scanDuty), sysfs: try board.make(in: directory))
+        let findings = RadioCheck.antennas([0], Self.configuration(scanDuty), sysfs: try board.make(in: directory))
         #expect(findings.map { $0.advice != nil } == [isAdvised])
     }
 
@@ -125,7 +125,7 @@ struct Board: Sendable, CustomTestStringConvertible {
         let directory = try TemporaryDirectory()
         let board = try #require(Board.all.first { $0.name == "Pi 4" })
         let sysfs = try board.make(in: directory)
-        #expect(DoctorChecks.antennas([], Self.configuration(nil), sysfs: sysfs).isEmpty)
-        #expect(DoctorChecks.antennas([1], Self.configuration(nil), sysfs: sysfs).isEmpty)
+        #expect(RadioCheck.antennas([], Self.configuration(nil), sysfs: sysfs).isEmpty)
+        #expect(RadioCheck.antennas([1], Self.configuration(nil), sysfs: sysfs).isEmpty)
     }
 }

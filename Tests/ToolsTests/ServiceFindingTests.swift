@@ -19,7 +19,7 @@ import Testing
     func `What systemd says decides, and if it says nothing, whether the service answers`(
         answer: UnitQuestion.Answer, answers: Bool, text: String, isWell: Bool
     ) {
-        let finding = DoctorChecks.service(Self.unit, answer) { answers }
+        let finding = ServiceCheck.finding(Self.unit, answer) { answers }
         #expect(finding.text == text)
         #expect(finding.isWell == isWell)
     }

@@ -149,12 +149,12 @@ import Testing
     @Test func `A refused login names the user and the client id that were tried`() {
         var broker = Broker(clientID: "janehall")
         let refused = BrokerFailure.notAccepted(code: 5)
-        let anonymous = DoctorChecks.failure(refused, clientID: "janehall-doctor", broker)
+        let anonymous = BrokerCheck.failure(refused, clientID: "janehall-doctor", broker)
         #expect(anonymous.text.hasSuffix("; tried without a login, client id 'janehall-doctor'"))
         broker.username = "jane"
-        let named = DoctorChecks.failure(refused, clientID: "janehall-doctor", broker)
+        let named = BrokerCheck.failure(refused, clientID: "janehall-doctor", broker)
         #expect(named.text.hasSuffix("; tried as 'jane', client id 'janehall-doctor'"))
-        #expect(!DoctorChecks.failure(.silent, clientID: "janehall-doctor", broker).text.contains("client id"))
+        #expect(!BrokerCheck.failure(.silent, clientID: "janehall-doctor", broker).text.contains("client id"))
     }
 }
 

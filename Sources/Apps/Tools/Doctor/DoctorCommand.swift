@@ -55,17 +55,17 @@ enum DoctorCommand {
         }
         // The service also uses stored remote settings. If the state cannot be read, the check of the disk says why.
         let settings = (try? Settings.loadInForce(arguments)) ?? file
-        var findings = DoctorChecks.configuration(settings)
+        var findings = ConfigurationCheck.findings(settings)
         let running = RunningService(of: settings.stateDirectory)
-        findings += DoctorChecks.service(settings) + DoctorChecks.running(settings, running)
-        findings += try DoctorChecks.radio(settings, listening: listening)
+        findings += ServiceCheck.findings(settings) + ServiceCheck.running(settings, running)
+        findings += try RadioCheck.findings(settings, listening: listening)
         var hasSite = false
-        findings += try DoctorChecks.broker(
+        findings += try BrokerCheck.findings(
             settings, running: running, isServiceRunning: running != nil, hasSite: &hasSite)
-        findings += DoctorChecks.rooms(settings)
-        findings += DoctorChecks.clock()
-        findings += DoctorChecks.regions(settings, hasSite: hasSite)
-        findings += DoctorChecks.disk(settings)
+        findings += RoomsCheck.findings(settings)
+        findings += ClockCheck.findings()
+        findings += RegionsCheck.findings(settings, hasSite: hasSite)
+        findings += DiskCheck.findings(settings)
         return findings
     }
 }

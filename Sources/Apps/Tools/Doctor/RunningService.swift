@@ -1,6 +1,4 @@
 import JSON
-import RoomsApp
-import Shell
 
 /// What a running service of this machine says of its connections.
 struct RunningService {
@@ -37,18 +35,5 @@ struct RunningService {
             let cure = problem.cure.isEmpty ? "see: ibeacon-gateway status" : problem.cure
             return DoctorFinding(.service, "\(name) says: \(problem.text)", cure: cure)
         }
-    }
-}
-
-extension DoctorChecks {
-    /// What the running services say: a test beside them may succeed where they fail.
-    static func running(_ settings: Settings, _ gateway: RunningService?) -> [DoctorFinding] {
-        var findings = gateway?.findings(of: "the service") ?? []
-        if settings.stateDirectory == Settings.defaultStateDirectory,
-            let rooms = RunningService(of: RoomServiceProcess.defaultStateDirectory)
-        {
-            findings += rooms.findings(of: "the rooms service")
-        }
-        return findings
     }
 }

@@ -78,7 +78,7 @@ extension Setup {
             }
             dialogue.show("Testing the broker at \(host):\(port) …")
             var hasSite = false
-            let findings = try DoctorChecks.broker(
+            let findings = try BrokerCheck.findings(
                 settings, isServiceRunning: RunningService(of: settings.stateDirectory) != nil, hasSite: &hasSite)
             for finding in findings { for line in finding.lines { dialogue.show("  " + line) } }
             if findings.allSatisfy(\.isWell) { return }

@@ -8,9 +8,9 @@ import Shell
 import Status
 import System
 
-extension DoctorChecks {
-    /// Checks rights, adapters, bluetoothd, and reception.
-    static func radio(_ settings: Settings, listening: Duration) throws -> [DoctorFinding] {
+/// Rights, adapters, bluetoothd, and reception.
+enum RadioCheck {
+    static func findings(_ settings: Settings, listening: Duration) throws -> [DoctorFinding] {
         if case .capture(let file, _) = settings.configuration.scanner {
             let path = FileAccess.resolve(file, beside: settings.path)
             guard access(path, R_OK) == 0 else {
@@ -41,7 +41,7 @@ extension DoctorChecks {
         let listener = try BeaconListener.listen(settings, for: duration)
         let refusals = listener.adapters.compactMap { adapter in
             adapter.trouble.map {
-                DoctorFinding(.radio, "\(adapter.name) does not listen: \($0)", cure: StatusSnapshot.troubleCure)
+                DoctorFinding(.radio, "\(adapter.name) does not listen: \($0)", cure: LiveFindings.troubleCure)
             }
         }
         guard listener.hasListened else {

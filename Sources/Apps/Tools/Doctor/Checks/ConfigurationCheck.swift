@@ -1,9 +1,9 @@
 import Configuration
 import Shell
 
-/// The checks of `doctor`; each area is a function in an extension.
-enum DoctorChecks {
-    static func configuration(_ settings: Settings) -> [DoctorFinding] {
+/// Whether the configuration is valid, and the service may read its files.
+enum ConfigurationCheck {
+    static func findings(_ settings: Settings) -> [DoctorFinding] {
         var remarks = settings.fileConfiguration.warnings.map {
             DoctorFinding(.configuration, "\($0)", cure: "change that member, or ignore this if it is intended")
         }

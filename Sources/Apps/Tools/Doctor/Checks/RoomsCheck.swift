@@ -6,9 +6,9 @@ import Shell
 import SiteProtocol
 import Storage
 
-extension DoctorChecks {
-    /// Checks the gateways and rooms of the site, on a machine with the state of a rooms service.
-    static func rooms(_ settings: Settings) -> [DoctorFinding] {
+/// The gateways and rooms of the site, on a machine with the state of a rooms service.
+enum RoomsCheck {
+    static func findings(_ settings: Settings) -> [DoctorFinding] {
         guard let identity = try? RoomServiceIdentity(settings.configuration), hasService(identity, settings) else {
             return []
         }

@@ -8,7 +8,7 @@ import Shell
 import System
 
 /// The rights at the broker: each topic that the services use, and the line of an access list for each right that is missing.
-extension DoctorChecks {
+enum BrokerRightsCheck {
     /// The topics of the gateway, and of the rooms service where this machine starts one.
     static func usedTopics(_ configuration: Configuration) -> [UsedTopic] {
         let now = Clocks.wallSeconds()
@@ -72,6 +72,29 @@ extension DoctorChecks {
                 DoctorFinding(.broker, "messages on \(probe.topic) do not arrive here", cure: cure("read")))
         }
         return findings
+    }
+
+    /// Without a rooms service, the rights for it are not needed.
+    private static func rooms(
+        _ outcome: BrokerSelfTest.Outcome, _ feed: ReadingFeedSettings, _ user: String
+    ) -> DoctorFinding {
+        guard outcome.hearsTags else {
+            return DoctorFinding(.broker, "no rooms service lists tags on \(feed.tags), so no readings are published")
+        }
+        if let reason = outcome.refusedTags {
+            return DoctorFinding(
+                .broker, "the list of tags on \(feed.tags) cannot be read: \(reason)",
+                cure: "give this gateway the key that the rooms service has, as rooms.encryptionKeyFile")
+        }
+        guard let (topic, reason) = outcome.refusedFeed else {
+            return DoctorFinding(
+                .broker, "a rooms service decides about site '\(feed.site)'; readings go to \(feed.heard)")
+        }
+        return DoctorFinding(
+            .broker, "the rooms service gets no readings: messages to \(topic) are refused: \(reason)",
+            cure:
+                "let '\(user)' write there; in mosquitto's acl_file: topic write \(feed.heard), and topic write \(feed.card)"
+        )
     }
 
     /// Bytes of a packet that a transition or a state does not exceed. A list of regions may.

@@ -1,22 +1,20 @@
 import Configuration
 import GatewayApp
 import Messaging
-import OwnTracks
 import Shell
 
-extension DoctorChecks {
-    /// Checks the path to the broker step by step, so that the first failing step names the cause.
-    ///
+/// The path to the broker, step by step, so that the first failing step names the cause.
+enum BrokerCheck {
     /// - Parameters:
     ///   - running: What the running service says of its connection with these settings; nil: nothing.
     ///   - isServiceRunning: Whether a service uses the service's client id now.
     ///   - hasSite: Becomes true if a rooms service lists tags for this gateway.
-    static func broker(
+    static func findings(
         _ settings: Settings, running: RunningService? = nil, isServiceRunning: Bool, hasSite: inout Bool
     ) throws -> [DoctorFinding] {
         let configuration = settings.configuration
         let broker = configuration.broker
-        guard broker.endpoint == nil else { return endpoint(settings) }
+        guard broker.endpoint == nil else { return ServerCheck.findings(settings) }
         guard !broker.isOffline else {
             return [DoctorFinding(.broker, "offline (port 0): events are kept in the history, nothing is sent")]
         }
@@ -45,7 +43,7 @@ extension DoctorChecks {
     private static func session(
         _ configuration: Configuration, _ running: RunningService?, _ isServiceRunning: Bool, _ hasSite: inout Bool
     ) throws -> [DoctorFinding] {
-        let topics = usedTopics(configuration)
+        let topics = BrokerRightsCheck.usedTopics(configuration)
         let outcome = try BrokerSelfTest.run(configuration, topics, isServiceRunning: isServiceRunning)
         hasSite = outcome.hearsTags && outcome.refusedTags == nil
         if let failure = outcome.failure {
@@ -62,7 +60,8 @@ extension DoctorChecks {
         let clientID = "the service's client id is '\(configuration.broker.clientID)'"
         let interval = "its keep-alive \(configuration.broker.keepalive.components.seconds) s"
         var findings = [DoctorFinding(.broker, "\(way)MQTT, connected \(login); \(clientID), \(interval)")]
-        findings += limits(outcome.limits, configuration.broker) + rights(outcome, topics, configuration)
+        findings += BrokerRightsCheck.limits(outcome.limits, configuration.broker)
+        findings += BrokerRightsCheck.rights(outcome, topics, configuration)
         return findings
     }
 
@@ -104,28 +103,5 @@ extension DoctorChecks {
 
     private static func login(_ broker: Broker) -> String {
         broker.username.map { "as '\($0)'" } ?? "without a login"
-    }
-
-    /// Without a rooms service, the rights for it are not needed.
-    static func rooms(
-        _ outcome: BrokerSelfTest.Outcome, _ feed: ReadingFeedSettings, _ user: String
-    ) -> DoctorFinding {
-        guard outcome.hearsTags else {
-            return DoctorFinding(.broker, "no rooms service lists tags on \(feed.tags), so no readings are published")
-        }
-        if let reason = outcome.refusedTags {
-            return DoctorFinding(
-                .broker, "the list of tags on \(feed.tags) cannot be read: \(reason)",
-                cure: "give this gateway the key that the rooms service has, as rooms.encryptionKeyFile")
-        }
-        guard let (topic, reason) = outcome.refusedFeed else {
-            return DoctorFinding(
-                .broker, "a rooms service decides about site '\(feed.site)'; readings go to \(feed.heard)")
-        }
-        return DoctorFinding(
-            .broker, "the rooms service gets no readings: messages to \(topic) are refused: \(reason)",
-            cure:
-                "let '\(user)' write there; in mosquitto's acl_file: topic write \(feed.heard), and topic write \(feed.card)"
-        )
     }
 }

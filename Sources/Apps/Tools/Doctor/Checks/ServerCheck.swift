@@ -6,9 +6,10 @@ import Messaging
 import Shell
 import Status
 
-extension DoctorChecks {
-    /// Checks the server in HTTP mode, with an empty message, which servers ignore.
-    static func endpoint(_ settings: Settings) -> [DoctorFinding] {
+/// The server in HTTP mode.
+enum ServerCheck {
+    /// Checks it with an empty message, which servers ignore.
+    static func findings(_ settings: Settings) -> [DoctorFinding] {
         let configuration = settings.configuration
         let broker = BrokerSettings(configuration, for: .command("doctor"))
         guard let endpoint = broker.endpoint, let own = endpoint.senders.first else { return [] }

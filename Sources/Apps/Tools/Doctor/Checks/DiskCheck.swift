@@ -1,0 +1,80 @@
+import Base
+import Configuration
+import Glibc
+import Shell
+import Storage
+import System
+
+/// The state directory: its disk, and what is stored there.
+enum DiskCheck {
+    static func findings(_ settings: Settings) -> [DoctorFinding] {
+        let directory = settings.stateDirectory
+        guard !FileAccess.isMissing(directory) else {
+            return [DoctorFinding(.disk, "\(directory) does not exist yet; the service creates it")]
+        }
+        let receiver = settings.configuration.broker.receiver
+        return [room(directory)] + state(directory, receiver, at: Clocks.wallSeconds())
+    }
+
+    /// Smallest free space, bytes. The state is small, but a disk with less space is soon filled by other programs.
+    private static let leastRoom: UInt64 = 50 << 20
+
+    private static func room(_ directory: String) -> DoctorFinding {
+        var information = statvfs()
+        guard statvfs(directory, &information) == 0 else {
+            return DoctorFinding(
+                .disk, "\(directory): \(FileAccess.lastError)", cure: "run: sudo ibeacon-gateway doctor")
+        }
+        let free = UInt64(information.f_bavail) * UInt64(information.f_frsize)
+        if UInt(information.f_flag) & UInt(ST_RDONLY) != 0 {
+            return DoctorFinding(
+                .disk, "the file system of \(directory) is read-only",
+                cure: "a worn card becomes read-only: check journalctl -k, and have a new card ready")
+        }
+        guard free >= leastRoom, information.f_ffree > 0 || information.f_files == 0 else {
+            return DoctorFinding(
+                .disk, "only \(free >> 20) MiB are free at \(directory)",
+                cure: "make room: sudo journalctl --vacuum-size=50M")
+        }
+        return DoctorFinding(.disk, "\(free >> 20) MiB are free at \(directory)")
+    }
+
+    /// Seconds for which a refused message is a problem to fix.
+    private static let refusalLasts: Int64 = 86_400
+
+    /// - Parameters:
+    ///   - receiver: `broker` or `server`.
+    ///   - now: Epoch seconds.
+    static func state(_ directory: String, _ receiver: String = "broker", at now: Int64) -> [DoctorFinding] {
+        do {
+            let summary = try StoreReader(directory: directory).summary(since: now - refusalLasts)
+            let waiting = summary.waiting.values.reduce(0, +)
+            let kept = DoctorFinding(
+                .disk, "\(waiting) messages wait for the \(receiver), \(summary.transitions) transitions are kept")
+            return [refusals(summary, receiver), kept].compactMap { $0 }
+        } catch StoreError.absent {
+            return []
+        } catch {
+            let cure =
+                geteuid() == 0
+                ? "stop the service, and move that file away; the service creates a new one"
+                : "run: sudo ibeacon-gateway doctor"
+            return [DoctorFinding(.disk, "the state cannot be read: \(error)", cure: cure)]
+        }
+    }
+
+    /// The messages that the receiver refused; nil: none is kept.
+    private static func refusals(_ summary: StoreSummary, _ receiver: String) -> DoctorFinding? {
+        guard let latest = summary.refused.first else { return nil }
+        let remedy = "fix the reason that the \(receiver) gives; new messages are not delayed"
+        func refused(_ count: Int, _ age: String) -> String {
+            let messages = counted(count, "message")
+            return "the \(receiver) refused \(messages)\(age), the latest: \(latest.reason)"
+        }
+        guard summary.recentlyRefused > 0 else {
+            let text = refused(summary.refusedRows, ", none in the last day")
+            return DoctorFinding(.disk, text, advice: "if it still refuses such messages: \(remedy)")
+        }
+        return DoctorFinding(.disk, refused(summary.recentlyRefused, " in the last day"), cure: remedy)
+    }
+}
