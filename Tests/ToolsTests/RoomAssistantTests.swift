@@ -16,7 +16,7 @@ import YAML
     private func read(_ text: String) throws -> RoomAssistantFile { try RoomAssistantFile(Array(text.utf8)) }
 
     /// The members with this verdict, in the order of the file.
-    private func members(_ file: RoomAssistantFile, _ verdict: RoomAssistantFile.Finding.Verdict) -> [String] {
+    private func members(_ file: RoomAssistantFile, _ verdict: RoomAssistantReport.Finding.Verdict) -> [String] {
         file.findings.filter { $0.verdict == verdict }.map(\.member)
     }
 

@@ -1,5 +1,4 @@
 import Base
-import Shell
 import System
 import YAML
 
@@ -11,7 +10,7 @@ extension Setup {
         let file = try mapError({ Failure(.badData, "\(path) cannot be translated: \($0); nothing was written") }) {
             () throws(YAMLError) in try RoomAssistantFile(bytes)
         }
-        for verdict in RoomAssistantFile.Finding.Verdict.allCases {
+        for verdict in RoomAssistantReport.Finding.Verdict.allCases {
             let findings = file.findings.filter { $0.verdict == verdict }
             guard !findings.isEmpty else { continue }
             dialogue.show(Self.heading(verdict))
@@ -22,7 +21,7 @@ extension Setup {
         origin = file
     }
 
-    private static func heading(_ verdict: RoomAssistantFile.Finding.Verdict) -> String {
+    private static func heading(_ verdict: RoomAssistantReport.Finding.Verdict) -> String {
         switch verdict {
         case .translated: "Translated:"
         case .needless: "Not needed here:"

@@ -4,7 +4,14 @@ import JSON
 import SiteProtocol
 import YAML
 
-extension RoomAssistantFile {
+/// The tags of the section `bluetoothLowEnergy`, and its other members.
+struct RoomAssistantTags {
+    private(set) var report = RoomAssistantReport()
+    /// For the rooms service.
+    private(set) var descriptions: [String] = []
+    /// The descriptions of tags that are no iBeacons: a gateway listens for them only if it has a region.
+    private(set) var addresses: [String] = []
+
     /// Members that need nothing here, with the reason.
     private static let needlessMembers = [
         "updateFrequency": "a gateway reports each second",
@@ -19,7 +26,7 @@ extension RoomAssistantFile {
         "instanceBeaconMinor": "the companion app, which it is for, is not heard",
     ]
 
-    mutating func readTags(_ members: [YAMLNode.Member]) {
+    init(_ members: [YAMLNode.Member]) {
         let path = "bluetoothLowEnergy"
         func node(_ key: String) -> YAMLNode? { members.first { $0.key == key }?.value }
         let isPattern = ["allowlistRegex", "whitelistRegex"].contains { node($0)?.boolean == true }
@@ -36,48 +43,52 @@ extension RoomAssistantFile {
             case "allowlist", "whitelist", "allowlistRegex", "whitelistRegex", "tagOverrides", "batteryMask": break
             case "denylist", "blacklist":
                 guard member.value.sequence?.isEmpty != true else { continue }
-                add(entries.isEmpty ? .lost : .needless, path, line, "only tags that are named are followed")
-            case "denylistRegex", "blacklistRegex": add(.needless, path, line, "only tags that are named are followed")
+                report.add(entries.isEmpty ? .lost : .needless, path, line, "only tags that are named are followed")
+            case "denylistRegex", "blacklistRegex":
+                report.add(.needless, path, line, "only tags that are named are followed")
             case "hciDeviceId": readAdapter(member.value, path)
             case "majorMask", "minorMask": readIDMask(member, path, battery)
-            case "processIBeacon" where member.value.boolean == true: add(.needless, path, line, "it is always so")
-            case "processIBeacon": add(.lost, path, line, "an iBeacon is always named by its UUID, major and minor")
+            case "processIBeacon" where member.value.boolean == true:
+                report.add(.needless, path, line, "it is always so")
+            case "processIBeacon":
+                report.add(.lost, path, line, "an iBeacon is always named by its UUID, major and minor")
             case "maxDistance":
-                add(
+                report.add(
                     .lost, path, line,
                     "the rooms service compares levels; for a region of a gateway: enterRSSI and leaveRSSI")
             case let key:
                 guard let reason = Self.needlessMembers[key] else {
-                    add(.lost, path, line, "room-assistant has no such member")
+                    report.add(.lost, path, line, "room-assistant has no such member")
                     continue
                 }
-                add(.needless, path, line, reason)
+                report.add(.needless, path, line, reason)
             }
         }
     }
 
     private mutating func readAdapter(_ node: YAMLNode, _ path: String) {
-        guard let number = node.integer else { return add(.lost, path, node.line, "it is not a number") }
-        set("adapter", .string("hci\(number)"), for: path, node.line)
+        guard let number = node.integer else { return report.add(.lost, path, node.line, "it is not a number") }
+        report.set("adapter", .string("hci\(number)"), for: path, node.line)
     }
 
     /// Bits that change within an id are those of a battery, for as far as they can be translated.
     private mutating func readIDMask(_ member: YAMLNode.Member, _ path: String, _ battery: UInt32?) {
         let line = member.value.line
         guard let mask = member.value.integer.flatMap({ UInt16(exactly: $0) }) else {
-            return add(.lost, path, line, "it is not a number from 0 to 0xffff")
+            return report.add(.lost, path, line, "it is not a number from 0 to 0xffff")
         }
         let cleared = battery.map { member.key == "majorMask" ? UInt16($0 >> 16) : UInt16($0 & 0xffff) } ?? 0
         guard ~mask & ~cleared == 0 else {
-            return add(.lost, path, line, "name the tag without this number: 'Name:UUID', or 'Name:UUID:major'")
+            return report.add(.lost, path, line, "name the tag without this number: 'Name:UUID', or 'Name:UUID:major'")
         }
-        add(.needless, path, line, cleared == 0 ? "it is the default" : "the bits of a battery count for nothing else")
+        report.add(
+            .needless, path, line, cleared == 0 ? "it is the default" : "the bits of a battery count for nothing else")
     }
 
     private mutating func readList(_ node: YAMLNode?, _ path: String) -> [(text: String, path: String, line: Int)] {
         guard let node, !node.isNull else { return [] }
         guard let elements = node.sequence else {
-            add(.lost, path, node.line, "it is not a list")
+            report.add(.lost, path, node.line, "it is not a list")
             return []
         }
         var entries: [(text: String, path: String, line: Int)] = []
@@ -86,7 +97,7 @@ extension RoomAssistantFile {
             if let text = element.text {
                 entries.append((text, path, element.line))
             } else {
-                add(.lost, path, element.line, "it is not a text")
+                report.add(.lost, path, element.line, "it is not a text")
             }
         }
         return entries
@@ -101,26 +112,27 @@ extension RoomAssistantFile {
         for (text, path, line) in entries {
             guard let tag = RoomAssistantTag(text, isPattern: isPattern) else {
                 let kind = isPattern ? "a regular expression of this form" : "an id such as UUID-1-2 or 7750fb4dab70"
-                add(.lost, path, line, "'\(text.shortened)' is not \(kind); see: scan --all")
+                report.add(.lost, path, line, "'\(text.shortened)' is not \(kind); see: scan --all")
                 continue
             }
             guard tag != .app else {
-                add(.lost, path, line, "the companion app cannot be heard; for a phone: phones add")
+                report.add(.lost, path, line, "the companion app cannot be heard; for a phone: phones add")
                 continue
             }
             guard seen.insert(tag).inserted else {
-                add(.needless, path, line, "it is there twice")
+                report.add(.needless, path, line, "it is there twice")
                 continue
             }
             let name = Self.unique(overrides[text.lowercased()]?.name ?? tag.standardName, &names)
             let description = "\(name):\(tag.description)"
-            if let problem = Self.problem(of: "rooms", ["tags": [.string(description)]]) {
-                add(.lost, path, line, problem)
+            if let problem = RoomAssistantReport.problem(of: "rooms", ["tags": [.string(description)]]) {
+                report.add(.lost, path, line, problem)
                 continue
             }
-            tags.append(description)
+            descriptions.append(description)
             if case .address = tag { addresses.append(description) }
-            add(.translated, path, line, "the tag '\(description)'\(tag.hasZero ? ", where 0 is any number" : "")")
+            report.add(
+                .translated, path, line, "the tag '\(description)'\(tag.hasZero ? ", where 0 is any number" : "")")
         }
     }
 
@@ -142,14 +154,14 @@ extension RoomAssistantFile {
     private mutating func readOverrides(_ node: YAMLNode?, _ path: String) -> [String: RoomAssistantOverride] {
         guard let node, !node.isNull else { return [:] }
         guard let tags = node.mapping else {
-            add(.lost, path, node.line, "it has no members")
+            report.add(.lost, path, node.line, "it has no members")
             return [:]
         }
         var overrides: [String: RoomAssistantOverride] = [:]
         for tag in tags {
             let path = "\(path).\(tag.key.shortened)"
             guard let members = tag.value.mapping else {
-                add(.lost, path, tag.value.line, "it has no members")
+                report.add(.lost, path, tag.value.line, "it has no members")
                 continue
             }
             var override = RoomAssistantOverride()
@@ -163,22 +175,22 @@ extension RoomAssistantFile {
         let line = member.value.line
         switch member.key {
         case "name":
-            guard let name = member.value.text else { return add(.lost, path, line, "it is not a text") }
+            guard let name = member.value.text else { return report.add(.lost, path, line, "it is not a text") }
             override.name = name
-            add(.translated, path, line, "the name of the tag")
-        case "id": add(.needless, path, line, "the id of a tag follows from its name")
-        case "measuredPower": add(.needless, path, line, "the rooms service learns the level of each gateway")
+            report.add(.translated, path, line, "the name of the tag")
+        case "id": report.add(.needless, path, line, "the id of a tag follows from its name")
+        case "measuredPower": report.add(.needless, path, line, "the rooms service learns the level of each gateway")
         case "batteryMask":
             guard let mask = readMask(member.value, path), mask != 0 else { return }
             override.batteryMask = (mask, line, path)
-        default: add(.lost, path, line, "room-assistant has no such member")
+        default: report.add(.lost, path, line, "room-assistant has no such member")
         }
     }
 
     private mutating func readMask(_ node: YAMLNode?, _ path: String) -> UInt32? {
         guard let node, !node.isNull else { return nil }
         guard let mask = node.integer.flatMap({ UInt32(exactly: $0) }) else {
-            add(.lost, path, node.line, "it is not a number from 0 to 0xffffffff")
+            report.add(.lost, path, node.line, "it is not a number from 0 to 0xffffffff")
             return nil
         }
         return mask
@@ -191,25 +203,25 @@ extension RoomAssistantFile {
         var masks: [(uuid: BeaconUUID?, mask: UInt32)] = []
         if let common, common.mask != 0 {
             masks.append((nil, common.mask))
-            set("battery", Self.battery(masks), for: "\(path).batteryMask", common.line)
+            report.set("battery", Self.battery(masks), for: "\(path).batteryMask", common.line)
         }
         for (id, override) in overrides.sorted(by: {
             ($0.value.batteryMask?.line ?? 0) < ($1.value.batteryMask?.line ?? 0)
         }) {
             guard let (mask, line, path) = override.batteryMask else { continue }
             guard case .beacon(let uuid, _, _)? = RoomAssistantTag(id, isPattern: false) else {
-                add(.lost, path, line, "a battery in major and minor is one of an iBeacon: UUID-1-2")
+                report.add(.lost, path, line, "a battery in major and minor is one of an iBeacon: UUID-1-2")
                 continue
             }
             if let other = masks.first(where: { $0.uuid == uuid }) {
                 let isSame = other.mask == mask
-                add(
+                report.add(
                     isSame ? .needless : .lost, path, line,
                     isSame ? "it is there already" : "a UUID has one mask, that of another tag")
                 continue
             }
             let more = masks + [(uuid, mask)]
-            if set("battery", Self.battery(more), for: path, line) { masks = more }
+            if report.set("battery", Self.battery(more), for: path, line) { masks = more }
         }
     }
 
