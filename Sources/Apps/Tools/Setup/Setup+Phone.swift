@@ -4,7 +4,6 @@ import Identities
 import OwnTracks
 import Regions
 import Shell
-import Storage
 import System
 
 extension Setup {
@@ -27,12 +26,8 @@ extension Setup {
         do {
             let settings = try Settings(readingFrom: path, stateDirectory: stateDirectory)
             let key = try PhonesCommand.add(phone, arguments, settings)
-            let region = try Self.described("\(phone):\(key.uuid)")
-            let base = settings.configuration.trackers[0].topics.base
-            try StoreEditor.edit(stateDirectory, of: base) { regions in
-                guard case .new(let added) = RegionAddition(region, to: regions) else { return [] }
-                return [.set(added, isRIDDerived: false)]
-            }
+            let region = try SetupRegions.region("\(phone):\(key.uuid)")
+            try regions.add(region, of: settings.configuration.trackers[0].topics.base)
             dialogue.show("Made the region \(region.displayName).")
             return true
         } catch let failure as Failure {

@@ -19,8 +19,8 @@ struct Setup {
     var authority: [UInt8]?
     var room = ""
     var trackerID = ""
-    /// The name, and the UUID with major and minor.
-    var region: (name: String, beacon: String)?
+    /// The description of the first region: `NAME:UUID[:MAJOR[:MINOR]]`, or that of an identity.
+    var region: String?
     /// The name of a phone that is enrolled.
     var phone: String?
     /// Whether this machine runs the rooms service; nil if the service stays as it is.
@@ -40,6 +40,8 @@ struct Setup {
         arguments.value("state-dir") ?? Settings.environment("STATE_DIRECTORY") ?? Settings.defaultStateDirectory
     }
 
+    var regions: SetupRegions { SetupRegions(stateDirectory: stateDirectory, dialogue: dialogue) }
+
     /// Whether these are the files that the service uses.
     var isForService: Bool {
         path == Settings.defaultPath && stateDirectory == Settings.defaultStateDirectory && !arguments.has("no-service")
@@ -57,6 +59,15 @@ struct Setup {
         guard dialogue.isInteractive, try dialogue.confirm(question, false) else {
             throw Failure(.cannotCreate, "\(path) stays as it is; --force replaces it and keeps the old one as .old")
         }
+    }
+
+    /// Asks for the first region.
+    mutating func chooseRegion() throws {
+        // The tags of a file are enough to begin with.
+        let question = RegionQuestion(arguments: arguments, dialogue: dialogue)
+        region = try question.answer(isWanted: origin?.tags.isEmpty != false) { () throws(Failure) in try settings() }
+        // Invalid answers must be found before anything is written.
+        if let region { _ = try SetupRegions.region(region) }
     }
 
     /// The members of the configuration, without the password, which is in a separate file.
