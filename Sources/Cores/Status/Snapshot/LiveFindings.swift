@@ -5,12 +5,22 @@ import JSON
 
 extension StatusSnapshot {
     /// The findings of the health check that follow from this snapshot, the worst first.
-    package var liveFindings: [Finding] {
-        let all =
-            radioFindings + brokers.map(\.finding) + brokerRefusals.findings(besides: Self.mainConnection, at: now) + [
-                storeFinding, queueFinding, clockFinding, regionFinding, crowdFinding, batteryFinding,
-            ]
-        return all.compactMap(\.self).sorted { $0.level.rank > $1.level.rank }
+    package var liveFindings: [Finding] { LiveFindings(of: self).all }
+}
+
+/// What the health check finds in a snapshot.
+package struct LiveFindings {
+    private let snapshot: StatusSnapshot
+
+    fileprivate init(of snapshot: StatusSnapshot) { self.snapshot = snapshot }
+
+    /// The worst first.
+    fileprivate var all: [Finding] {
+        let connections =
+            snapshot.brokers.map(\.finding)
+            + snapshot.brokerRefusals.findings(besides: Self.mainConnection, at: snapshot.now)
+        let others = [storeFinding, queueFinding, clockFinding, regionFinding, crowdFinding, batteryFinding]
+        return (radioFindings + connections + others.compactMap(\.self)).sorted { $0.level.rank > $1.level.rank }
     }
 
     /// The name of the connection whose state is among `brokers`.
@@ -21,17 +31,17 @@ extension StatusSnapshot {
         + "journalctl -k | grep -i bluetooth"
 
     private var radioFindings: [Finding] {
-        if let problem = scanner.problem, !scanner.adapters.contains(where: \.isListening) {
+        if let problem = snapshot.scanner.problem, !snapshot.scanner.adapters.contains(where: \.isListening) {
             return [Finding(.error, "adapter", problem.text, cure: problem.cure)]
         }
-        guard !scanner.adapters.isEmpty else {
+        guard !snapshot.scanner.adapters.isEmpty else {
             return [
                 Finding(
                     .error, "adapter", "no Bluetooth adapter is in use",
                     cure: "plug one in; 'ibeacon-gateway doctor' shows the reason")
             ]
         }
-        return scanner.adapters.map { adapter in
+        return snapshot.scanner.adapters.map { adapter in
             guard adapter.isListening || adapter.isPausing else {
                 if let trouble = adapter.trouble {
                     return Finding(
@@ -42,11 +52,13 @@ extension StatusSnapshot {
                     .error, "adapter", "\(adapter.name) does not listen",
                     cure: "'ibeacon-gateway doctor' says why; a blocked radio is freed by: rfkill unblock bluetooth")
             }
-            guard let wanted = scanner.scanDuty else { return Finding(.ok, "adapter", "\(adapter.name) listens") }
+            guard let wanted = snapshot.scanner.scanDuty else {
+                return Finding(.ok, "adapter", "\(adapter.name) listens")
+            }
             guard let duty = adapter.duty else {
                 return Finding(
                     .warning, "adapter",
-                    "scanDuty \(JSONValue.plain(wanted).text) has no effect on \(adapter.name): '\(scanner.name)' did not set it",
+                    "scanDuty \(JSONValue.plain(wanted).text) has no effect on \(adapter.name): '\(snapshot.scanner.name)' did not set it",
                     cure: "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\"")
             }
             let share = "\(Int((duty * 100).rounded())) % of the time"
@@ -59,38 +71,40 @@ extension StatusSnapshot {
     }
 
     private var storeFinding: Finding {
-        guard let problem = store.problem else { return Finding(.ok, "disk", "the state can be written") }
+        guard let problem = snapshot.store.problem else { return Finding(.ok, "disk", "the state can be written") }
         return Finding(
             .error, "disk", "the state cannot be written: \(problem)",
             cure: "make room on the disk, or check that the state directory can be written; it is tried again")
     }
 
     /// What receives the messages, in words.
-    private var receiver: String { brokers.first?.kind.rawValue ?? BrokerState.Kind.broker.rawValue }
+    private var receiver: String { snapshot.brokers.first?.kind.rawValue ?? BrokerState.Kind.broker.rawValue }
 
     private var queueFinding: Finding {
-        if queue.dropped > 0 {
+        if snapshot.queue.dropped > 0 {
             return Finding(
-                .error, "queue", "dropped because the queue was full: \(counted(queue.dropped, "message"))",
+                .error, "queue", "dropped because the queue was full: \(counted(snapshot.queue.dropped, "message"))",
                 cure: "reconnect the \(receiver); the events of that time are in: ibeacon-gateway history")
         }
-        guard queue.setAside > 0 else { return Finding(.ok, "queue", "messages that wait: \(queue.pending)") }
+        guard snapshot.queue.setAside > 0 else {
+            return Finding(.ok, "queue", "messages that wait: \(snapshot.queue.pending)")
+        }
         return Finding(
-            .warning, "queue", "the \(receiver) refused \(counted(queue.setAside, "message")) for good",
+            .warning, "queue", "the \(receiver) refused \(counted(snapshot.queue.setAside, "message")) for good",
             cure: "check the gateway's rights on the \(receiver); the log names the reason")
     }
 
     private var clockFinding: Finding {
-        guard !wallClock.isKnown else { return Finding(.ok, "clock", "the time of day is known") }
+        guard !snapshot.wallClock.isKnown else { return Finding(.ok, "clock", "the time of day is known") }
         return Finding(
             .warning, "clock", "the time of day is not known yet; messages wait for it",
             cure: "connect the machine to the internet, or set the clock: timedatectl set-ntp true")
     }
 
     private var regionFinding: Finding {
-        let count = trackers.reduce(0) { $0 + $1.regionCount }
+        let count = snapshot.trackers.reduce(0) { $0 + $1.regionCount }
         guard count == 0 else { return Finding(.ok, "regions", "beacon regions: \(count)") }
-        guard !servesSite else {
+        guard !snapshot.servesSite else {
             return Finding(.ok, "regions", "no beacon regions of its own; it sends the readings of a site's tags")
         }
         return Finding(
@@ -102,11 +116,11 @@ extension StatusSnapshot {
     private static let namedBatteries = 3
 
     private var batteryFinding: Finding? {
-        guard !lowBatteries.isEmpty else { return nil }
-        let named = lowBatteries.prefix(Self.namedBatteries).map {
+        guard !snapshot.lowBatteries.isEmpty else { return nil }
+        let named = snapshot.lowBatteries.prefix(Self.namedBatteries).map {
             "\($0.names.joined(separator: ", ")) \($0.state.battery)"
         }
-        let others = lowBatteries.count - named.count
+        let others = snapshot.lowBatteries.count - named.count
         let list = named.joined(separator: "; ") + (others > 0 ? "; and \(others) more" : "")
         return Finding(
             .warning, "battery", "low batteries: \(list)",
@@ -114,7 +128,7 @@ extension StatusSnapshot {
     }
 
     private var crowdFinding: Finding? {
-        guard let crowded = overflow.crowded else { return nil }
+        guard let crowded = snapshot.overflow.crowded else { return nil }
         return Finding(
             .warning, "strangers", "\(crowded)",
             cure: "give your own beacons regions with UUID, major and minor; such beacons always find a place")
