@@ -30,7 +30,7 @@ extension ServiceRig {
                 isQuiet = false
             }
             // While a turn is to come, the events wait for it.
-            if broker.hasEvents, !app.hasBrokerTurn {
+            if broker.hasEvents, !app.brokerTurns.isToCome {
                 app.handleBrokerEvents()
                 isQuiet = false
             }

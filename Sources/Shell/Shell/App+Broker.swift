@@ -1,33 +1,17 @@
 import Base
 import Configuration
 import Messaging
-import Runtime
 import Storage
 
 /// The connection to the broker.
 extension App {
-    /// The limit of unacknowledged messages. The outbox delivers no more.
-    static var window: Int { 20 }
-    /// The limit while the broker refuses some messages for now, so that the messages that it takes do not wait for those that it
-    /// refuses. Messages that are in no outbox cannot take these places.
-    static var wideWindow: Int { 200 }
-    /// After this time a turn of the loop leaves the remaining events of the broker to the next turn. Ten thousand
-    /// messages may be waiting, and timers, signals and the page are served between turns.
-    static var longestTurn: Duration { .milliseconds(20) }
-    /// The time between two such turns. Without it the page, which is served when nothing else is ready, would wait until
-    /// all messages are handled.
-    static var pauseBetweenTurns: Duration { .milliseconds(1) }
-
-    /// How long to wait before connecting again when the process had no descriptor or thread left.
-    static var connectRetry: Duration { .seconds(10) }
-
     /// Connects with the settings in force.
     package func connect() {
         timers.connect?.disarm()
         let now = host.now
         guard let owner, var request = owner.connection(at: now) else { return }
         request.settings.hasOutbox = true
-        request.settings.limits.stored = Self.wideWindow
+        request.settings.limits.stored = Delivery.wideWindow
         watch.connects(at: now)
         do {
             try links.broker.open(request.settings, filters: request.filters, read: request.read) { [unowned self] in
@@ -37,10 +21,10 @@ extension App {
         } catch {
             // A part of the links may be open, and without its thread it would never report anything.
             disconnect()
-            let failure = BrokerEvent.disconnected(.other("\(error)"), retryIn: Self.connectRetry)
+            let failure = BrokerEvent.disconnected(.other("\(error)"), retryIn: AppTimers.connectRetry)
             if watch.record(failure, at: now) { changed() }
             handle(failure, at: now)
-            timers.connect?.arm(after: Self.connectRetry)
+            timers.connect?.arm(after: AppTimers.connectRetry)
         }
     }
 
@@ -50,9 +34,7 @@ extension App {
         handleBrokerEvents(within: nil)
         delivers(false)
         owner?.disconnected(at: host.now)
-        // Unfinished messages of that connection are sent on the next one. Until then some may be acknowledged yet.
-        deliveryGeneration += 1
-        redelivers = true
+        delivery.connectionWasLeft()
     }
 
     func closeBroker() {
@@ -65,19 +47,12 @@ extension App {
 
     /// Begins or ends the delivery of stored messages.
     package func delivers(_ isOn: Bool) {
-        deliveryWindow = isOn ? (watch.broker.isRefused ? Self.wideWindow : Self.window) : 0
-        links.store.submit(.window(deliveryWindow))
-    }
-
-    /// Hands one stored message to a link that is not connected, because only a message shows whether it can be.
-    private func deliverOne() {
-        deliveryWindow = 1
-        links.store.submit(.window(1))
+        links.store.submit(delivery.turn(on: isOn, isRefused: watch.broker.isRefused))
     }
 
     package func handleBrokerEvents() {
         // The next turn takes what has come since.
-        if !hasBrokerTurn { handleBrokerEvents(within: Self.longestTurn) }
+        if !brokerTurns.isToCome { handleBrokerEvents(within: BrokerTurns.longest) }
     }
 
     /// - Parameter limit: Events that are left after this time wait for the next turn; nil: all are handled.
@@ -86,77 +61,46 @@ extension App {
         while let event = nextBrokerEvent {
             let now = host.now
             if let end, now > end {
-                timers.hasBrokerTurn = true
-                timers.brokerTurn?.arm(at: now.advanced(by: Self.pauseBetweenTurns))
+                brokerTurns.isToCome = true
+                timers.brokerTurn?.arm(at: now.advanced(by: BrokerTurns.pause))
                 return
             }
-            brokerEvents.removeFirst()
+            brokerTurns.removeFirst()
             let wasRefused = watch.broker.isRefused
             // First, because an answer ends what is known of its message.
             recordRefusals(in: event, of: links.broker.settings, at: now)
             if watch.record(event, at: now) { changed() }
             handle(event, at: now)
-            if deliveryWindow > 0, watch.broker.isRefused != wasRefused { delivers(true) }
+            if delivery.window > 0, watch.broker.isRefused != wasRefused { delivers(true) }
         }
     }
 
-    /// The next event. New events are taken from the broker's bounded mailbox only when all earlier ones are handled.
     private var nextBrokerEvent: BrokerEvent? {
-        if brokerEvents.isEmpty { brokerEvents = links.broker.drainEvents()[...] }
-        return brokerEvents.first
+        if brokerTurns.isEmpty { brokerTurns.take(links.broker.drainEvents()) }
+        return brokerTurns.first
     }
 
     private func handle(_ event: BrokerEvent, at now: MonotonicInstant) {
         let broker = settings.configuration.broker
+        event.write(to: log, of: broker, named: watch.broker.name(of: broker))
         switch event {
         case .connected(let sessionPresent):
-            log.notice("connected to \(watch.broker.name(of: broker))")
-            if redelivers {
-                redelivers = false
-                links.store.submit(.redeliver(generation: deliveryGeneration))
-            }
+            if let request = delivery.redelivery() { links.store.submit(request) }
             if watch.readmitsLimited(at: now) { links.store.submit(.readmit(reasons: Refusal.limits)) }
             owner?.connected(isNew: !sessionPresent, at: now)
             // Last, because the owner may decide now whether what is stored is still to be sent.
             if owner?.deliversAtOnce == true { delivers(true) }
-        case .disconnected(let failure, let retryIn):
+        case .disconnected:
             delivers(false)
             owner?.disconnected(at: now)
-            log.once("broker", .warning, "no \(broker.receiver): \(failure); next try in \(decimal(retryIn)) s")
-        case .moved(let host): log.notice("the next try is at \(broker.place(of: host))")
         case .message(let message): owner?.received(message, at: now)
         case .decoded(let message): owner?.received(message, at: now)
         case .acknowledged(let token): if token.isStored { links.store.submit(.acknowledged(token.rawValue)) }
-        case .postponed(_, let code):
-            let reason = BrokerFailure.reason(code: code)
-            log.once("postponed", .warning, "the broker refuses messages for now: \(reason); they are sent again")
         case .refused(let token, let refusal):
-            // The record of refusals names the topic.
-            if token.isStored { log.once("refused", .warning, "a message is set aside: \(refusal)") }
             if token.isStored { links.store.submit(.refused(token.rawValue, reason: "\(refusal)")) }
-        case .steppedAside(_, let topic, let reason):
-            let text = "the message on \(topic) is not accepted: \(reason); it is kept and tried again once an hour"
-            log.write(.warning, "\(text); later messages are accepted")
-        case .wantsMessage: deliverOne()
-        case .answered(let content):
-            log.once("answer", .notice, "the server's answer contains \(content); only commands are obeyed")
-        case .untaken(let message): report(message)
+        case .wantsMessage: links.store.submit(delivery.one())
+        case .postponed, .steppedAside, .moved, .answered, .untaken: break
         case .subscribed, .subscriptionRefused, .refusal, .admitted, .limited: break
-        }
-    }
-
-    private func report(_ message: UntakenMessage) {
-        switch message {
-        case .dropped(let topic, let size):
-            log.once("oversize", .error, "a message of \(size) bytes on \(topic) is too large and was dropped")
-        case .sessionDiscarded(let failure):
-            log.once(
-                "session", .error,
-                "\(failure); it is told to forget the session, and with it all commands that wait for us")
-        case .subscriptionsWithheld(let time):
-            log.once(
-                "oversize retained", .error,
-                "the broker retains a message on /cmd that is too large; no commands are heard for \(decimal(time)) s")
         }
     }
 }

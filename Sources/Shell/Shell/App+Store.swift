@@ -25,7 +25,7 @@ extension App {
             case .opened(let snapshot): begin(with: snapshot, at: now)
             case .kept(let keys): owner?.kept(keys)
             // The others were meant for an earlier connection, and come again.
-            case .deliver(let rows, generation: deliveryGeneration): deliver(rows)
+            case .deliver(let rows, generation: delivery.generation): deliver(rows)
             case .regionEdits(let edits): owner?.merge(edits, at: now)
             case .failed(_, willRetry: false): handle(.writeLost, at: now)
             case .stateLost: handle(.stateLost, at: now)
@@ -65,19 +65,15 @@ extension App {
 
     // MARK: - Periodic work
 
-    /// How often presence is offered to the store while nothing is decided. The store writes it together with other
-    /// data, or once in `StoreSettings.checkpointInterval`.
-    private static var checkpointInterval: Duration { .seconds(60) }
-
     private func beginCheckpoints() {
         let timer = host.timer(tolerance: .seconds(5)) { [unowned self] now in
             handle(.checkpoint, at: now)
             pruneHistory(at: now)
             // Summer time may have begun or ended.
             if host.wallClock.utcOffset != wallClock.utcOffset { readClock() }
-            timers.checkpoint?.arm(after: Self.checkpointInterval)
+            timers.checkpoint?.arm(after: AppTimers.checkpointInterval)
         }
-        timer.arm(after: Self.checkpointInterval)
+        timer.arm(after: AppTimers.checkpointInterval)
         timers.checkpoint = timer
         pruneHistory(at: host.now)
     }
@@ -87,13 +83,8 @@ extension App {
         guard let owner else { return }
         let limit = owner.historyBegin(at: 0).map { -$0 }
         let outcome = timers.pruning.look(at: host.wallClock, boot: host.bootID, now: now, keeping: limit)
-        if let bytes = outcome.state { links.store.submit(.commit([.value(key: HistoryPruning.storeKey, bytes)])) }
-        if let begin = outcome.before { links.store.submit(.pruneHistory(before: begin)) }
-        if let shift = outcome.doubtedShift {
-            let days = "\(shift.magnitude / 86_400) days \(shift < 0 ? "earlier" : "later") than expected"
-            let text = "it was set, or the machine was off; for 24 h no history is deleted for its age"
-            log.once("history", .warning, "the wall clock is \(days): \(text)")
-        }
+        for request in outcome.requests { links.store.submit(request) }
+        if let doubt = outcome.doubt { log.once("history", .warning, doubt) }
     }
 
     /// The wall clock was set, or may be trusted now.

@@ -19,40 +19,13 @@ package final class App<Core: ServiceCore> {
     /// The wall clock as the core knows it.
     package internal(set) var wallClock: WallClock
     weak var owner: (any AppOwner<Core>)?
-    var timers = Timers()
+    var timers = AppTimers()
     /// When the timer of the core's deadline fires; nil: it is not armed.
     private var armedDeadline: MonotonicInstant?
     private var suspends: SuspendWatch
-    /// Events of the broker that are not handled yet.
-    var brokerEvents: ArraySlice<BrokerEvent> = []
-    /// How many messages of the outbox may be on their way; 0: none is delivered now.
-    var deliveryWindow = 0
-    /// How often a connection was closed whose unacknowledged messages are delivered again.
-    var deliveryGeneration = 0
-    /// Whether the next connection begins with these messages.
-    var redelivers = false
-    /// The last token of a message that does not go through the outbox.
-    private var lastToken: Int64 = 0
+    package internal(set) var brokerTurns = BrokerTurns()
+    var delivery = Delivery()
     private(set) var isStopping = false
-
-    /// Whether events of the broker wait for a turn that is to come.
-    package var hasBrokerTurn: Bool { timers.hasBrokerTurn }
-
-    /// The timers exist between start and stop.
-    struct Timers {
-        var deadline: (any ServiceTimer)?
-        var clock: (any ServiceTimer)?
-        /// Connects again after a connection could not be opened.
-        var connect: (any ServiceTimer)?
-        var checkpoint: (any ServiceTimer)?
-        /// Continues with the remaining events of the broker.
-        var brokerTurn: (any ServiceTimer)?
-        /// Whether that timer is armed.
-        var hasBrokerTurn = false
-        /// Releases memory some time after the start, and after a large list came.
-        var release: (any ServiceTimer)?
-        var pruning = HistoryPruning()
-    }
 
     package init(core: Core, settings: Settings, links: AppLinks, host: any ServiceHost, log: Log) {
         (self.core, self.settings, self.links, self.host, self.log) = (core, settings, links, host, log)
@@ -76,7 +49,7 @@ package final class App<Core: ServiceCore> {
         timers.connect = host.timer(tolerance: .seconds(1)) { [unowned self] _ in connect() }
         timers.release = host.timer(tolerance: .seconds(1)) { [unowned self] _ in host.releaseMemory() }
         timers.brokerTurn = host.timer(tolerance: .milliseconds(1)) { [unowned self] _ in
-            timers.hasBrokerTurn = false
+            brokerTurns.isToCome = false
             handleBrokerEvents()
         }
         var store = StoreSettings(
@@ -118,12 +91,8 @@ package final class App<Core: ServiceCore> {
         for publication in decision.publications { publish(publication) }
     }
 
-    /// A tick waits until nothing else is ready, above all until all reports of the radio are read. On a machine that
-    /// is always busy it comes after this time.
-    private static var longestWaitOfTick: Duration { .seconds(1) }
-
     private func tickIfOverdue(at now: MonotonicInstant) {
-        guard let armed = armedDeadline, armed.advanced(by: Self.longestWaitOfTick) < now else { return }
+        guard let armed = armedDeadline, armed.advanced(by: AppTimers.longestWaitOfTick) < now else { return }
         armedDeadline = nil
         handle(.tick, at: now)
     }
@@ -148,13 +117,9 @@ package final class App<Core: ServiceCore> {
 
     // MARK: - Memory
 
-    /// When memory is released after the start and after a large list: the threads of the broker and the store have finished
-    /// with it by then.
-    private static var releaseDelay: Duration { .seconds(10) }
-
     /// A list of ten thousand regions or tags exists several times until it is stored: as text, as JSON, as rows; so does
     /// the configuration. Without this the service keeps that memory until it ends.
-    func releaseMemoryLater() { timers.release?.arm(after: Self.releaseDelay) }
+    func releaseMemoryLater() { timers.release?.arm(after: AppTimers.releaseDelay) }
 
     // MARK: - The end
 
@@ -164,7 +129,7 @@ package final class App<Core: ServiceCore> {
         isStopping = true
         host.report(.stopping)
         log.notice("stopping")
-        timers = Timers()
+        (timers, brokerTurns.isToCome) = (AppTimers(), false)
         links.status?.close()
         owner?.stop()
         closeBroker()
@@ -181,8 +146,7 @@ package final class App<Core: ServiceCore> {
     /// Publishes a message without the outbox.
     package func publish(_ publication: Publication) {
         guard links.broker.isConnected else { return }
-        lastToken -= 1
-        publish(publication, as: lastToken)
+        publish(publication, as: delivery.nextToken())
     }
 
     func publish(_ publication: Publication, as token: Int64) {

@@ -1,4 +1,5 @@
 import Base
+import Storage
 
 /// Decides when old entries of the history are deleted, and how old they must be.
 ///
@@ -18,6 +19,20 @@ struct HistoryPruning: Hashable, Sendable {
         var doubtedShift: Int64?
         /// The state, if it is to be stored now.
         var state: [UInt8]?
+
+        /// What the store has to do.
+        var requests: [StoreRequest] {
+            let stored = state.map { StoreRequest.commit([.value(key: HistoryPruning.storeKey, $0)]) }
+            return [stored, before.map { .pruneHistory(before: $0) }].compactMap(\.self)
+        }
+
+        /// That the clock is not believed, for the log.
+        var doubt: String? {
+            guard let shift = doubtedShift else { return nil }
+            let days = "\(shift.magnitude / 86_400) days \(shift < 0 ? "earlier" : "later") than expected"
+            return
+                "the wall clock is \(days): it was set, or the machine was off; for 24 h no history is deleted for its age"
+        }
     }
 
     private static let day: Int64 = 86_400

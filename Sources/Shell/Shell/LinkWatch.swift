@@ -36,6 +36,15 @@ package struct LinkWatch {
         return broker.record(event, at: now)
     }
 
+    /// Whether something else than a broker that is away may be the reason: a second connection fails while the first one stands,
+    /// and not for the first time, because a broker that ends all connections ends them one after the other.
+    ///
+    /// - Parameter isConnected: Whether the first one stands.
+    func isAlone(_ refused: Refused, isConnected: Bool) -> Bool {
+        guard refused.kind == .connection, !refused.isOfMain else { return true }
+        return isConnected && refusals.isRefused(refused)
+    }
+
     mutating func record(_ event: StoreEvent) {
         switch event {
         case .unavailable(let failure), .troubled(let failure): storeProblem = "\(failure.error)"
@@ -51,4 +60,9 @@ package struct LinkWatch {
             pending: counters.outboxRows + counters.pending, setAside: Int(clamping: counters.refusedRows),
             dropped: counters.dropped.total, sent: sent)
     }
+}
+
+extension Refused {
+    /// Whether it is the first connection itself. Its state has a line of its own in the log and on the page.
+    var isOfMain: Bool { connection == BrokerSettings.main && (kind == .connection || kind == .clientID) }
 }

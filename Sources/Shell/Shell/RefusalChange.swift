@@ -52,3 +52,15 @@ enum RefusalChange: Equatable {
         }
     }
 }
+
+extension Refused {
+    /// That it is admitted again, for the log; nil: another line says so.
+    var admission: String? {
+        switch kind {
+        case .post: "the server accepts messages on \(object) now"
+        case .message: "the broker takes messages to \(object) now"
+        case .subscription: "the broker grants the subscription to \(object) now"
+        case .connection, .clientID, .size, .retain: nil
+        }
+    }
+}
