@@ -1,4 +1,7 @@
 /// The commands, by their names on the wire.
+///
+/// To add a command: its case here, and what each service does with it in `rule`; its case in `Command`, with the arguments and their
+/// reading. Where it is carried out, the compiler asks in the rooms service, and `MessageTableTests` in the gateway.
 package enum CommandAction: String, Hashable, Sendable, CaseIterable {
     case reportLocation, waypoints, setWaypoints, clearWaypoints, setConfiguration, dump, status
 
