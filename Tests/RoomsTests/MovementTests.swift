@@ -46,10 +46,10 @@ import Testing
     {
         house.seconds(60, ["k": -60, "h": -85, "o": -75])
         let tag = TagIndex(position: 0)
-        let moved = try #require(house.engine.states[tag].moved)
+        let moved = try #require(house.engine.states[tag].movement.moved)
         house.second(["k": -60, "h": -73, "o": -75])
         house.seconds(60, ["k": -60, "h": nil, "o": -75])
-        #expect(house.engine.states[tag].moved == moved)
+        #expect(house.engine.states[tag].movement.moved == moved)
     }
 
     @Test(arguments: [(60, true), (7200, false)])
@@ -61,7 +61,8 @@ import Testing
         var hasSeemed = false
         for _ in 0..<6 {
             house.second(["k": -62, "h": -64, "o": -75])
-            if house.engine.restSeconds(of: tag, at: house.engine.states[tag].judged ?? .zero) == 0 { hasSeemed = true }
+            let state = house.engine.states[tag]
+            if state.movement.restSeconds(at: state.judged ?? .zero) == 0 { hasSeemed = true }
         }
         #expect(hasSeemed == seems)
     }
@@ -76,9 +77,9 @@ import Testing
     @Test mutating func `Nodes that report every five seconds and gateways show a movement together`() throws {
         for _ in 0..<720 { roundOfBoth(kitchen: -60, hall: -66) }
         let tag = TagIndex(position: 0)
-        let moved = try #require(house.engine.states[tag].moved)
+        let moved = try #require(house.engine.states[tag].movement.moved)
         for _ in 0..<12 { roundOfBoth(kitchen: -52, hall: -68) }
-        #expect(try #require(house.engine.states[tag].moved) > moved)
+        #expect(try #require(house.engine.states[tag].movement.moved) > moved)
     }
 
     /// Five seconds: a node in the kitchen reports once, a gateway in the hall each second.
@@ -104,9 +105,9 @@ import Testing
     @Test mutating func `A gateway that returns, and hears a tag that lies still, does not make it move`() throws {
         house.seconds(900, ["k": -60, "h": -64])
         let tag = TagIndex(position: 0)
-        let moved = try #require(house.engine.states[tag].moved)
+        let moved = try #require(house.engine.states[tag].movement.moved)
         house.seconds(5, ["k": -60, "h": -64, "o": -57])
-        #expect(house.engine.states[tag].moved == moved)
+        #expect(house.engine.states[tag].movement.moved == moved)
     }
 
     @Test mutating func `A node without telemetry that hears a tag loudly for the first time shows that it moves`()
@@ -114,10 +115,10 @@ import Testing
     {
         house.seconds(900, ["k": -60, "h": -64])
         let tag = TagIndex(position: 0)
-        let moved = try #require(house.engine.states[tag].moved)
+        let moved = try #require(house.engine.states[tag].movement.moved)
         house.sendAsNode("o", level: -57, at: house.now + 0.5)
         house.seconds(2, ["k": -60, "h": -64])
-        #expect(try #require(house.engine.states[tag].moved) > moved)
+        #expect(try #require(house.engine.states[tag].movement.moved) > moved)
     }
 
     @Test(arguments: [nil, -63])
@@ -155,11 +156,11 @@ import Testing
         for room in 1...12 { house.lie(for: 30, levels(room)) }
         house.lie(for: 1200, levels(0))
         let tag = TagIndex(position: 0)
-        let moved = try #require(house.engine.states[tag].moved)
+        let moved = try #require(house.engine.states[tag].movement.moved)
         // The gateway of the room where it lay still hears it.
         let both = levels(13).merging(["g0": -63]) { $1 }
         for _ in 0..<3 { house.place(both) }
-        #expect(try #require(house.engine.states[tag].moved) > moved)
+        #expect(try #require(house.engine.states[tag].movement.moved) > moved)
         let seconds = house.delay(until: "Room 13", both)
         #expect(try #require(seconds) <= 6)
     }
@@ -176,9 +177,9 @@ import Testing
         house.pass(.phones([House.beacon.uuid]))
         house.lie(for: 1800, ["k": -60, "h": -66, "o": -80])
         let tag = TagIndex(position: 0)
-        let moved = try #require(house.engine.states[tag].moved)
+        let moved = try #require(house.engine.states[tag].movement.moved)
         house.lie(for: 800, every: 200, ["k": -60, "h": -66, "o": -80])
-        #expect(house.engine.states[tag].moved == moved)
+        #expect(house.engine.states[tag].movement.moved == moved)
     }
 
     @Test(arguments: [false, true])
@@ -198,19 +199,21 @@ import Testing
         }
         for _ in 0..<300 { round(&house, kitchen: -60, hall: -75) }
         let (tag, begin) = (TagIndex(position: 0), house.now)
-        let moved = try #require(house.engine.states[tag].moved)
-        for _ in 0..<100 where house.engine.states[tag].moved == moved { round(&house, kitchen: -75, hall: -60) }
+        let moved = try #require(house.engine.states[tag].movement.moved)
+        for _ in 0..<100 where house.engine.states[tag].movement.moved == moved {
+            round(&house, kitchen: -75, hall: -60)
+        }
         #expect((40...60).contains(house.now - begin), "\(house.now - begin)")
     }
 
     @Test mutating func `A body that turns is no movement: all gateways hear the tag less well`() throws {
         house.lie(for: 600, ["k": -56, "h": -64, "o": -70])
         let tag = TagIndex(position: 0)
-        let moved = try #require(house.engine.states[tag].moved)
+        let moved = try #require(house.engine.states[tag].movement.moved)
         house.lie(for: 60, ["k": -64, "h": -72, "o": -78])
-        #expect(house.engine.states[tag].moved == moved)
+        #expect(house.engine.states[tag].movement.moved == moved)
         house.lie(for: 10, ["k": -74, "h": -68, "o": -68])
-        #expect(try #require(house.engine.states[tag].moved) > moved)
+        #expect(try #require(house.engine.states[tag].movement.moved) > moved)
     }
 
     @Test mutating func `A tag that comes home again counts as one that moves`() throws {
@@ -221,11 +224,11 @@ import Testing
         #expect(try #require(seconds) <= 4)
         let tag = TagIndex(position: 0)
         let judged = try #require(house.engine.states[tag].judged)
-        #expect(house.engine.restSeconds(of: tag, at: judged) < 5)
+        #expect(house.engine.states[tag].movement.restSeconds(at: judged) < 5)
     }
 
     @Test func `A course has the mean of its levels and what the latest ones deviate from it`() {
-        let tuning = RoomTuning()
+        let tuning = LevelCourseTuning()
         var course = LevelCourse(level: -60)
         for _ in 0..<400 { course.add(-60, tuning) }
         #expect((course.mean, course.deviation) == (-60, 0))
@@ -240,7 +243,7 @@ import Testing
 
     @Test func `Levels beyond all that a radio measures do no harm`() {
         var course = LevelCourse(level: -139)
-        for level: Float in [51, -139, 51, -139, -60] { course.add(level, RoomTuning()) }
+        for level: Float in [51, -139, 51, -139, -60] { course.add(level, LevelCourseTuning()) }
         #expect((-120...120).contains(course.deviation))
     }
 

@@ -87,9 +87,9 @@ extension House {
         }
         #expect(!house.reported.contains("Hall"), "\(house.reported)")
         // After 90 s without a word about a tag, its level has faded; then its silence stands for no level, either.
-        let kitchen = try #require(house.engine.gatewayIndices["k"])
-        #expect(house.engine.gateways[kitchen].isListening)
-        #expect(house.engine.gateways[kitchen].levelOfSilence(house.engine.tuning).dBm == nil)
+        let kitchen = try #require(house.engine.hearing.gateway(named: "k"))
+        #expect(house.engine.hearing.gateways[kitchen].isListening)
+        #expect(house.engine.hearing.gateways[kitchen].levelOfSilence(house.engine.tuning.silence).dBm == nil)
     }
 
     @Test func `The level of a node that says nothing counts for 90 s at most`() {
@@ -355,7 +355,7 @@ extension House {
     /// - Parameter share: Weight of another body than the one that walked.
     private static func likelihood(_ eighths: [Int16?], of levels: [Float?], otherBody share: Float = 0) -> Float {
         var tuning = RoomTuning()
-        tuning.otherBodyShare = share
+        tuning.prints.otherBodyShare = share
         var prints = RoomFingerprints()
         prints.add(
             eighths.enumerated().map {

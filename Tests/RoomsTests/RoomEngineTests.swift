@@ -214,7 +214,7 @@ import Testing
     private static func delay(after stay: Int) -> Int? {
         var tuning = RoomTuning()
         // What is learned in an hour would say more than the hour itself.
-        tuning.ownTrust = 0
+        tuning.observation.ownTrust = 0
         var house = flat(tuning)
         house.seconds(stay, kitchen)
         house.reported = []
@@ -289,10 +289,10 @@ import Testing
     }
 
     /// Packets of a beacon of 2 s after which a tag is reported in the room that it was carried to.
-    /// - Parameter most: `RoomTuning.mostWindowSeconds`; with 1 a packet counts as one of a beacon of a second.
+    /// - Parameter most: `TransitionTuning.mostWindowSeconds`; with 1 a packet counts as one of a beacon of a second.
     private static func packetsUntilReport(after packetsInRoom: Int, most: Float?) throws -> Int {
         var tuning = RoomTuning()
-        tuning.mostWindowSeconds = most ?? tuning.mostWindowSeconds
+        tuning.transition.mostWindowSeconds = most ?? tuning.transition.mostWindowSeconds
         var house = flat(tuning)
         for _ in 0..<packetsInRoom { packet(&house, [("k", -60), ("h", -66), ("b", -82)], seconds: 2) }
         let count = (1...100).first { _ in
@@ -416,7 +416,7 @@ import Testing
     @Test func `Where the levels alone were right in the training, they keep a part in the decision`() throws {
         func house(_ placementWorth: Float) -> House {
             var tuning = RoomTuning()
-            tuning.placementWorth = placementWorth
+            tuning.observation.placementWorth = placementWorth
             var house = Self.flat(tuning)
             for (room, levels) in [("Kitchen", Self.kitchen), ("Hall", Self.hall), ("Bedroom", Self.bedroom)] {
                 house.pass(.learn(room: room, tag: "jane", .seconds(60)))
@@ -470,9 +470,9 @@ import Testing
         house.seconds(20, Self.kitchen)
         house.pass(input)
         house.seconds(12, Self.kitchen)
-        #expect(house.engine.rooms.elements.allSatisfy { $0.own.seconds == 0 })
+        #expect(house.engine.learning.rooms.elements.allSatisfy { $0.own.seconds == 0 })
         house.seconds(12, Self.kitchen)
-        #expect(house.engine.rooms.elements.contains { $0.own.seconds > 0 })
+        #expect(house.engine.learning.rooms.elements.contains { $0.own.seconds > 0 })
     }
 
     @Test func `How well the levels alone did in the training is forgotten when a gateway moves, and measured anew`() {
@@ -510,8 +510,8 @@ import Testing
                         pattern: BeaconPattern(uuid: House.beacon.uuid, major: major, minor: 4))
                 }))
         house.pass(.learn(room: "Kitchen", tag: "bob", .seconds(60)))
-        #expect(house.engine.trainedRoom(of: TagIndex(position: 0)) == nil)
-        #expect(house.engine.trainedRoom(of: TagIndex(position: 1)) != nil)
+        #expect(house.engine.learning.trainedRoom(of: TagIndex(position: 0)) == nil)
+        #expect(house.engine.learning.trainedRoom(of: TagIndex(position: 1)) != nil)
     }
 
     @Test(arguments: [(0, 0), (3600, 3600), (10_000_000, 86_400)] as [(Int64, Int64)])

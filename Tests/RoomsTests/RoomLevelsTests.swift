@@ -13,7 +13,7 @@ struct RoomLevelsTests {
     /// A window in which these gateways heard the tag, of so many that listen.
     private func window(_ levels: [Int: Float], of gateways: Int, packets: Int16 = 1) -> LevelVector {
         var vector = LevelVector()
-        vector.levels = Table((0..<gateways).map { OptionalLevel(levels[$0] ?? tuning.missLevel) })
+        vector.levels = Table((0..<gateways).map { OptionalLevel(levels[$0] ?? tuning.silence.missLevel) })
         vector.heard = levels.keys.sorted().map(GatewayIndex.init(position:))
         vector.packets = packets
         return vector

@@ -55,29 +55,30 @@ import Testing
 
     /// What the engine keeps and differs from what it would find by looking at all gateways and rooms.
     private static func stale(in engine: RoomEngine) -> [String] {
+        let (hearing, observation) = (engine.hearing, engine.observation)
         var stale: [String] = []
-        for gateway in engine.gateways.indices {
-            let state = engine.gateways[gateway]
-            let level = engine.scratch.vector.levels[gateway].dBm
-            if level != state.levelOfSilence(engine.tuning).dBm, !engine.scratch.gathered.contains(gateway) {
+        for gateway in hearing.gateways.indices {
+            let state = hearing.gateways[gateway]
+            let level = observation.window.levels[gateway].dBm
+            if level != state.levelOfSilence(engine.tuning.silence).dBm, !observation.gathered.contains(gateway) {
                 stale.append("level of \(state.name)")
             }
-            if state.isListening, let silent = state.silentAt(engine.tuning),
-                silent < engine.silenceDue ?? silent.advanced(by: .seconds(1))
+            if state.isListening, let silent = state.silentAt(engine.tuning.hearing),
+                silent < hearing.silenceDue ?? silent.advanced(by: .seconds(1))
             {
                 stale.append("silence of \(state.name)")
             }
-            if engine.scratch.parts[gateway] != 0, !engine.scratch.weighed.contains(gateway) {
+            if observation.parts[gateway] != 0, !observation.weighed.contains(gateway) {
                 stale.append("part of \(state.name)")
             }
         }
-        let trained = engine.rooms.indices.filter { room in
-            engine.rooms[room].labelled.count > 0
-                && !engine.rooms[room].gateways.contains {
-                    engine.gateways[$0].isListening || engine.gateways[$0].isNode
+        let trained = hearing.rooms.indices.filter { room in
+            engine.learning.rooms[room].labelled.count > 0
+                && !hearing.rooms[room].gateways.contains {
+                    hearing.gateways[$0].isListening || hearing.gateways[$0].isNode
                 }
         }
-        if let kept = engine.roomsWithoutGateway, kept.sorted() != trained { stale.append("rooms") }
+        if let kept = observation.roomsWithoutGateway, kept.sorted() != trained { stale.append("rooms") }
         return stale
     }
 }

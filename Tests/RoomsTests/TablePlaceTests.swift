@@ -78,7 +78,7 @@ import Testing
         }
         welcome("a", room: "Attic")
         #expect(house.reported.last == "Attic")
-        #expect(house.engine.gateways.count == Self.most && house.engine.rooms.count <= Self.most)
+        #expect(house.engine.hearing.gateways.count == Self.most && house.engine.hearing.rooms.count <= Self.most)
         // A room is found to have no place when its gateway is, or not at all.
         let first = try #require(fullTables().first)
         #expect(first == .tooManyGateways(newest: "junk249", idle: ["junk0", "junk1", "junk2", "junk3", "junk4"]))
@@ -154,11 +154,12 @@ import Testing
             house.send(from: "h", level: -70)
         }
         let place = GatewayIndex(position: 1)
-        #expect(house.engine.rooms.elements.contains { room in room.own.cells.contains { $0.gateway == place } })
+        #expect(
+            house.engine.learning.rooms.elements.contains { room in room.own.cells.contains { $0.gateway == place } })
         house.pass(.forget(gateway: "h"))
-        #expect(house.engine.gateways[place].name == "h")
+        #expect(house.engine.hearing.gateways[place].name == "h")
         #expect(house.engine.states.elements.allSatisfy { tag in tag.levels.allSatisfy { $0.gateway != place } })
-        for room in house.engine.rooms.elements {
+        for room in house.engine.learning.rooms.elements {
             #expect(room.own.cells.allSatisfy { $0.gateway != place })
             #expect(room.labelled.prints.allSatisfy { print in print.levels.allSatisfy { $0.gateway != place } })
         }
@@ -199,7 +200,7 @@ import Testing
         #expect(house.engine.counters.refused == 1)
         var next = RoomEngine()
         next.restore(house.engine.learned)
-        #expect(next.gateways.count == 2000 && next.rooms.count == 2000)
+        #expect(next.hearing.gateways.count == 2000 && next.hearing.rooms.count == 2000)
     }
 
     @Test func `A room gains nothing by the number of its gateways, if they do not hear the tag`() {

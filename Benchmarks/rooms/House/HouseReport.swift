@@ -81,9 +81,9 @@ struct HouseReport {
     func printTraining() {
         let tags: [(Double, isWorn: Bool)] = [(1, true), (1, true)]
         var unlearning = tuning
-        unlearning.ownTrust = 0
-        unlearning.ownExit = 0
-        unlearning.learnProbability = 2
+        unlearning.observation.ownTrust = 0
+        unlearning.learning.ownExit = 0
+        unlearning.learning.learnProbability = 2
         print("\ntime right, false changes per hour of two worn tags, 24 h each")
         for seed in [seed, 7, 12] {
             let untrained = day(unlearning, seed) { _ in }

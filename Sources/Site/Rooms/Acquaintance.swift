@@ -2,8 +2,8 @@ package import Base
 
 /// Whether the messages of a gateway count.
 ///
-/// Any client with publish rights can invent a gateway with one message. A real gateway keeps sending, so it counts from its
-/// third message of one start on, if that message comes late enough. It then counts permanently, also after a restart.
+/// Any client with publish rights can invent a gateway with one message. A real gateway keeps sending. So its messages count from the
+/// third of one start on, if that message comes at least 2 s after the first. From then on they always count, also after a restart.
 package enum Acquaintance: Hashable, Sendable {
     case unknown
     case met(boot: String, first: MonotonicInstant, messages: Int)

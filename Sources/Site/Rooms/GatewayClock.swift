@@ -4,7 +4,7 @@ import SiteProtocol
 /// Relates a gateway's monotonic clock to the service's. The smallest delay seen is taken as zero.
 ///
 /// A clock can be set: the clock of a virtual machine stops while the machine is moved. Then all messages seem to be late by
-/// the same time. A backlog is late, too, but arrives faster than it was made: each message is less late than the one before.
+/// the same time. The messages of a backlog are late, too, but arrive faster than they were made: each is less late than the one before.
 ///
 /// Any client may send one message in the name of the gateway, with a sequence number that the gateway will not reach. So what
 /// was known before a gap of the numbers is kept, and the gateway's own messages return to it.
@@ -102,8 +102,8 @@ struct GatewayClock: Sendable {
         return .fresh
     }
 
-    /// Judges a message whose number has been passed. It is a repetition, unless it and the messages before it continue, in time,
-    /// what came before a gap.
+    /// Judges a message whose number is not above the latest one. It is a repetition, unless it and the messages before it continue
+    /// what came before a gap, at the right time.
     private mutating func judgeReturn(
         _ second: HeardSecond, end: Int64, delay: Int64, at now: MonotonicInstant
     ) -> Verdict {
@@ -137,10 +137,11 @@ struct GatewayClock: Sendable {
     private static let alternation: Duration = .seconds(600)
 
     /// Whether boots alternate because several gateways have this name.
+    @inline(__always)
     func isShared(at now: MonotonicInstant) -> Bool {
         returns.count >= Self.fewestReturns && returns[0].duration(to: now) < Self.alternation
     }
 
-    /// Forgets everything, because another recording or another connection follows.
+    /// Forgets everything: another recording or another connection follows.
     mutating func forget() { self = GatewayClock() }
 }

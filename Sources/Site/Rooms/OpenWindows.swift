@@ -1,6 +1,6 @@
 import Base
 
-/// Tags whose windows are open. A window collects what gateways heard of one packet, which arrives one after the other.
+/// Tags whose windows are open. A window collects the readings of one packet, which the gateways report one after the other.
 ///
 /// There are two lengths of windows, each with its own queue, so that each queue is in the order of ends. A window that was
 /// judged early stays in its queue until its end. So a queue is at most as long as the readings that arrive within one length.

@@ -14,9 +14,9 @@ struct RoomLevels: Sendable {
         var squares: Float = 0
 
         func variance(_ tuning: RoomTuning) -> Float {
-            let prior = tuning.ownPriorSeconds
-            let spread = tuning.ownPriorDeviation * tuning.ownPriorDeviation
-            let least = tuning.leastDeviation * tuning.leastDeviation
+            let prior = tuning.levels.ownPriorSeconds
+            let spread = tuning.levels.ownPriorDeviation * tuning.levels.ownPriorDeviation
+            let least = tuning.levels.leastDeviation * tuning.levels.leastDeviation
             return max(least, (squares + prior * spread) / (heard + prior))
         }
     }
@@ -72,7 +72,7 @@ struct RoomLevels: Sendable {
             }
         }
         self.seconds += seconds
-        guard self.seconds > tuning.mostOwnSeconds else { return }
+        guard self.seconds > tuning.levels.mostOwnSeconds else { return }
         self.seconds /= 2
         for place in cells.indices {
             cells[place].heard /= 2
@@ -83,8 +83,8 @@ struct RoomLevels: Sendable {
 
     /// Logarithm of the density of a window, in the unit of a fingerprint's: 0 for a perfect fit.
     func logLikelihood(_ window: borrowing LevelVector, _ tuning: RoomTuning) -> Float {
-        let missCap = min(tuning.missCap, tuning.missPerPacket * Float(window.packets)) / 2
-        let width = tuning.kernelWidth * tuning.kernelWidth
+        let missCap = min(tuning.prints.missCap, tuning.prints.missPerPacket * Float(window.packets)) / 2
+        let width = tuning.prints.kernelWidth * tuning.prints.kernelWidth
         // Where there was no place for a gateway, nothing is known of it, as of a new one.
         var other = Cell(gateway: GatewayIndex(position: 0))
         if cells.count == Self.mostCells { other.unknown = seconds }
@@ -118,11 +118,11 @@ struct RoomLevels: Sendable {
         guard window.levels.contains(index: cell.gateway), let level = window.levels[cell.gateway].dBm else { return 0 }
         // One second heard and one second missed are added, so that nothing is impossible.
         let hits = (cell.heard + 1) / (seconds - cell.unknown + 2)
-        guard level > tuning.missLevel else { return max(-missCap, FixedMath.log(1 - hits)) }
-        let prior = tuning.ownPriorSeconds
-        let mean = (cell.heard * cell.mean + prior * tuning.ownPriorLevel) / (cell.heard + prior)
+        guard level > tuning.silence.missLevel else { return max(-missCap, FixedMath.log(1 - hits)) }
+        let prior = tuning.levels.ownPriorSeconds
+        let mean = (cell.heard * cell.mean + prior * tuning.levels.ownPriorLevel) / (cell.heard + prior)
         let variance = cell.variance(tuning)
-        let square = min((level - mean) * (level - mean) / variance, tuning.ownDistanceCap)
+        let square = min((level - mean) * (level - mean) / variance, tuning.levels.ownDistanceCap)
         return FixedMath.log(hits) - 0.5 * (square + FixedMath.log(variance / width))
     }
 }
@@ -144,7 +144,7 @@ extension RoomLevels {
     /// - Parameter gateways: The index of each gateway of the `LearnedSite`; nil for one without an index.
     init(_ kept: LearnedSite.Levels, _ gateways: [GatewayIndex?], _ tuning: RoomTuning) {
         self.init()
-        guard kept.seconds > 0, kept.seconds <= tuning.mostOwnSeconds else { return }
+        guard kept.seconds > 0, kept.seconds <= tuning.levels.mostOwnSeconds else { return }
         var cells: [Cell] = []
         for cell in kept.cells.prefix(Self.mostCells) {
             guard gateways.indices.contains(cell.gateway), let gateway = gateways[cell.gateway],

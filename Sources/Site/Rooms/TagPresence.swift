@@ -88,6 +88,21 @@ struct TagPresence: Sendable {
         handle(.regions(Self.regions(of: tags)), at: now)
     }
 
+    /// The beacon of a tag that stands for it until a real one is heard. Which beacon a tag without major or minor was is not
+    /// known, so it is one that no other tag has.
+    mutating func standIn(for tag: TagIndex, in tags: Table<TagIndex, Tag>) -> BeaconID {
+        let pattern = tags[tag].description.pattern
+        var standIn = BeaconID(uuid: pattern.uuid, major: pattern.major ?? 0, minor: pattern.minor ?? 0)
+        guard pattern.major == nil || pattern.minor == nil else { return standIn }
+        // The others have one beacon each at most, so that a free one is among these.
+        for offset in 0...tags.count {
+            let number = UInt16(truncatingIfNeeded: tag.position + offset)
+            standIn = BeaconID(uuid: pattern.uuid, major: pattern.major ?? number, minor: pattern.minor ?? number)
+            if self.tag(of: standIn) == tag { break }
+        }
+        return standIn
+    }
+
     /// Restores tags that were at home when the service ended. They count as heard now.
     mutating func restore(_ tags: [(tag: TagDescription, beacon: BeaconID)], at now: MonotonicInstant) {
         engine.restore(occupied: tags.map { (region: Self.region(of: $0.tag), beacon: $0.beacon) }, at: now)

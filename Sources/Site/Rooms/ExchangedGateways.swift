@@ -1,20 +1,31 @@
 import Base
 
-/// Gateways whose rooms seem to be exchanged.
+/// Finds gateways that seem to have swapped rooms.
 ///
-/// Readings of gateways cannot distinguish a house from the same house with two names exchanged. Two things can: people who say
-/// in which room they walk, and a change of the gateways' rooms.
-extension RoomEngine {
+/// Readings alone cannot tell a house from the same house with two names swapped. Two other sources can: people who say in which room
+/// they walk, and a recorded change of the gateways' rooms.
+struct ExchangedGateways {
+    private let gateways: Table<GatewayIndex, GatewayState>
+    private let rooms: Table<RoomIndex, Room>
+    private let learned: Table<RoomIndex, RoomKnowledge>
+    /// The level of a gateway that listened and heard nothing, dBm.
+    private let missLevel: Float
+
+    init(_ hearing: Hearing, _ learned: Table<RoomIndex, RoomKnowledge>, missLevel: Float) {
+        (gateways, rooms) = (hearing.gateways, hearing.rooms)
+        (self.learned, self.missLevel) = (learned, missLevel)
+    }
+
     /// A training walk of at least this many seconds shows where a gateway is.
     private static let leastWalk: Float = 60
     /// In a room, its own gateway hears the tag at most this many dB weaker than the strongest one: the tag may be near the
     /// door, or the antennas differ.
     private static let clearlyWeaker: Float = 6
-    /// An exchange of two rooms is reported for this long. By then, whoever moved the gateways knows it.
+    /// A swap of two rooms is reported for this long. After that, whoever moved the gateways knows about it.
     private static let recently: Duration = .seconds(86_400)
 
     /// The gateways that seem to have swapped rooms with another gateway.
-    func exchangedGateways(at now: MonotonicInstant) -> Set<GatewayIndex> {
+    func found(at now: MonotonicInstant) -> Set<GatewayIndex> {
         var sums = LevelSums(gateways: gateways.count)
         let strangers = Table<RoomIndex, GatewayIndex?>(rooms.indices.map { strangerThatHearsBest(in: $0, &sums) })
         var found: Set<GatewayIndex> = []
@@ -55,19 +66,19 @@ extension RoomEngine {
 
     /// The gateway that heard the walks through a room clearly better than the room's own gateways, if there is one.
     private func strangerThatHearsBest(in room: RoomIndex, _ sums: inout LevelSums) -> GatewayIndex? {
-        guard rooms[room].labelled.seconds >= Self.leastWalk, !rooms[room].gateways.isEmpty else { return nil }
-        sums.add(rooms[room].labelled, missing: tuning.missLevel)
+        guard learned[room].labelled.seconds >= Self.leastWalk, !rooms[room].gateways.isEmpty else { return nil }
+        sums.add(learned[room].labelled, missing: missLevel)
         defer { sums.removeAll() }
         var loudest = -Float.infinity
         for gateway in rooms[room].gateways {
             // The room's own gateways must have taken part: what a gateway heard is forgotten when it moves.
-            guard let level = sums.meanLevel(of: gateway, missing: tuning.missLevel) else { return nil }
+            guard let level = sums.meanLevel(of: gateway, missing: missLevel) else { return nil }
             loudest = max(loudest, level)
         }
-        // A gateway of which no walk knows anything heard nothing, so it is none that hears best.
+        // A gateway that is in no fingerprint heard nothing, so it cannot be the one that hears best.
         var best: (gateway: GatewayIndex, level: Float)?
         for gateway in sums.gateways.sorted() where gateways[gateway].room != nil {
-            guard let level = sums.meanLevel(of: gateway, missing: tuning.missLevel) else { continue }
+            guard let level = sums.meanLevel(of: gateway, missing: missLevel) else { continue }
             if best.map({ $0.level < level }) ?? true { best = (gateway, level) }
         }
         guard let best else { return nil }
@@ -75,8 +86,8 @@ extension RoomEngine {
     }
 }
 
-/// The levels of the gateways in the fingerprints of one room after the other. The memory is that of all gateways, and is used
-/// for all rooms; the work is that of the gateways in the fingerprints.
+/// Sums of the gateways' levels in the fingerprints of one room. The memory covers all gateways and is reused for each room. The work
+/// for a room depends only on the gateways in its fingerprints.
 private struct LevelSums {
     /// dB above the level of a gateway that heard nothing, times seconds.
     private var sums: Table<GatewayIndex, Float>

@@ -1,48 +1,5 @@
 import Base
 
-/// The level that one gateway had in a fingerprint.
-struct FingerprintLevel: Hashable, Sendable, BitwiseCopyable {
-    var gateway: GatewayIndex
-    /// `.min` represents nil. It does not leave this type.
-    private var value: Int16
-
-    init(gateway: GatewayIndex, eighths: Int16?) { (self.gateway, value) = (gateway, eighths ?? .min) }
-
-    /// Eighths of a dB; nil if the gateway was not listening, so that nothing is known.
-    var eighths: Int16? {
-        get { value == .min ? nil : value }
-        set { value = newValue ?? .min }
-    }
-}
-
-/// A moment in a room, as the gateways heard it. Gateways that are not in it heard nothing.
-struct Fingerprint: Sendable {
-    /// Sorted by gateway.
-    var levels: [FingerprintLevel]
-    /// Seconds that the fingerprint represents.
-    var seconds: Float
-    /// When it was last confirmed, in the order of learning.
-    var order: UInt64
-}
-
-/// A tag's levels in one window, one element for each gateway.
-struct LevelVector: Sendable {
-    /// `missLevel` if the gateway listens and does not hear the tag; none if the gateway says nothing.
-    var levels = Table<GatewayIndex, OptionalLevel>()
-    /// Gateways that hear the tag, sorted.
-    var heard: [GatewayIndex] = []
-    /// Packets of the tag in the window: the largest count of any gateway.
-    var packets: Int16 = 1
-    /// Whether the gateway that hears the tag best has heard it since the previous window.
-    var isLoudestNew = false
-    /// Whether a gateway heard the tag, and not only ESPresense nodes.
-    var isHeardByGateway = false
-    /// When the window ended.
-    var now = MonotonicInstant.zero
-    /// Seconds since the tag's previous window.
-    var elapsed: Float = 1
-}
-
 /// The fingerprints of one room.
 struct RoomFingerprints: Sendable {
     private(set) var prints: [Fingerprint] = []
@@ -56,7 +13,7 @@ struct RoomFingerprints: Sendable {
         seconds = 0
     }
 
-    /// Forgets what one gateway measured, also that it heard nothing.
+    /// Forgets what one gateway measured, including that it heard nothing: it is unknown now.
     mutating func forget(gateway: GatewayIndex) {
         remove(gateway: gateway)
         welcome(gateway: gateway)
@@ -96,13 +53,15 @@ struct RoomFingerprints: Sendable {
         seconds += moment.seconds
     }
 
+    /// Largest number of unknown gateways in one fingerprint.
+    static let mostUnknown = 16
     /// Largest number of levels in one fingerprint, including unknown ones.
-    static let mostLevels = Tag.mostLevels + Fingerprints.mostUnknown
+    static let mostLevels = Tag.mostLevels + mostUnknown
 
     /// Adds a window that lasted `seconds`: to the nearest fingerprint if that is near enough, otherwise as a new one.
     mutating func add(_ levels: [FingerprintLevel], seconds: Float, order: UInt64, _ tuning: RoomTuning) {
         var nearest: Int?
-        var least = tuning.mergeDistance
+        var least = tuning.prints.mergeDistance
         for place in prints.indices {
             let distance = Self.meanSquare(prints[place].levels, levels, below: least, tuning)
             if distance < least {
@@ -113,7 +72,7 @@ struct RoomFingerprints: Sendable {
         if let nearest {
             merge(levels, into: nearest, seconds: seconds, order: order)
         } else {
-            if prints.count >= tuning.mostFingerprints { removeLeast() }
+            if prints.count >= tuning.prints.mostFingerprints { removeLeast() }
             prints.append(Fingerprint(levels: levels, seconds: seconds, order: order))
         }
         self.seconds = prints.reduce(0) { $0 + $1.seconds }
@@ -147,7 +106,7 @@ struct RoomFingerprints: Sendable {
     private static func meanSquare(
         _ left: [FingerprintLevel], _ right: [FingerprintLevel], below limit: Float, _ tuning: RoomTuning
     ) -> Float {
-        let miss = Int16(tuning.missLevel * 8)
+        let miss = Int16(tuning.silence.missLevel * 8)
         let most = limit * Float(left.count + right.count)
         var sum: Float = 0
         var count: Float = 0
@@ -165,8 +124,8 @@ struct RoomFingerprints: Sendable {
                 j += 1
             }
             guard let a, let b else { continue }
-            let difference = (Float(a) - Float(b)) / 8 / tuning.kernelWidth
-            sum += min(difference * difference, tuning.distanceCap)
+            let difference = (Float(a) - Float(b)) / 8 / tuning.prints.kernelWidth
+            sum += min(difference * difference, tuning.prints.distanceCap)
             count += 1
             guard sum <= most else { return .infinity }
         }
@@ -174,8 +133,8 @@ struct RoomFingerprints: Sendable {
     }
 
     /// Sum of `seconds · density` over all fingerprints. The density has a narrow part, for the body that walked, and a wide one
-    /// for others. A body that hides the tag from all gateways alike says nothing about the place, so the wide part is averaged over
-    /// what they have in common.
+    /// for other bodies. A body that weakens the tag at all gateways alike says nothing about the place, so the wide part integrates over
+    /// this common shift.
     ///
     /// - Parameters:
     ///   - base: Squared distance to a fingerprint in which nothing was heard.
@@ -184,13 +143,13 @@ struct RoomFingerprints: Sendable {
         _ heard: borrowing LevelVector, base: Float, parts: Table<GatewayIndex, Float>, _ tuning: RoomTuning
     ) -> Float {
         var sum: Float = 0
-        let scale = 1 / tuning.kernelWidth
-        let missCap = min(tuning.missCap, tuning.missPerPacket * Float(heard.packets))
-        let ratio = tuning.kernelWidth / tuning.otherBodyWidth
-        let variance = tuning.otherBodyWidth * tuning.otherBodyWidth
-        let common = tuning.bodyDeviation * tuning.bodyDeviation / variance
+        let scale = 1 / tuning.prints.kernelWidth
+        let missCap = min(tuning.prints.missCap, tuning.prints.missPerPacket * Float(heard.packets))
+        let ratio = tuning.prints.kernelWidth / tuning.prints.otherBodyWidth
+        let variance = tuning.prints.otherBodyWidth * tuning.prints.otherBodyWidth
+        let common = tuning.prints.bodyDeviation * tuning.prints.bodyDeviation / variance
         let interval = max(1, heard.elapsed)
-        var otherBody = tuning.otherBodyShare / (interval * interval)
+        var otherBody = tuning.prints.otherBodyShare / (interval * interval)
         for _ in heard.heard { otherBody *= ratio }
         for print in prints {
             // Squared distances: of gateways that heard nothing then or now, and of the others.
@@ -204,16 +163,16 @@ struct RoomFingerprints: Sendable {
                 guard let level = heard.levels[entry.gateway].dBm else { continue }
                 guard let eighths = entry.eighths else {
                     // Its silence says nothing: a place without a fingerprint does not pay for it either.
-                    if level > tuning.missLevel { missed += tuning.unknownDistance }
+                    if level > tuning.silence.missLevel { missed += tuning.prints.unknownDistance }
                     continue
                 }
                 let difference = level - Float(eighths) / 8
                 let distance = difference * scale * (difference * scale)
-                guard level > tuning.missLevel else {
+                guard level > tuning.silence.missLevel else {
                     missed += min(distance, missCap)
                     continue
                 }
-                square += min(distance, tuning.distanceCap)
+                square += min(distance, tuning.prints.distanceCap)
                 count += 1
                 total += difference
                 squares += difference * difference

@@ -1,0 +1,301 @@
+import Base
+import SiteProtocol
+
+/// What is learned of each room: from people, who say in which room a tag is, and from the engine's own decisions.
+///
+/// A window of which the room is not known is kept until the windows after it are known: then its room may be certain (`Smoother`).
+struct Learning: Sendable {
+    private(set) var rooms = Table<RoomIndex, RoomKnowledge>()
+    private var learners = Table<LearnerIndex, Learner>()
+    /// The learner of each tag; nil if nothing is learned from it.
+    private var learnersOfTags = Table<TagIndex, LearnerIndex?>()
+    /// The latest training run with each tag. Few tags have one.
+    private var trainings: [TagIndex: TrainingRun] = [:]
+    /// Counts what was learned.
+    private var order: UInt64 = 0
+    private var smoother = Smoother()
+    /// Levels of the window that is learned from a training run.
+    private var levels: [FingerprintLevel] = []
+    private let tuning: RoomTuning
+
+    /// Largest number of tags that are learned from at once: those that came first.
+    private static let mostLearners = 64
+    /// Longest training run, seconds.
+    private static let longestTraining: Duration = .seconds(3600)
+
+    init(_ tuning: RoomTuning) { self.tuning = tuning }
+
+    // MARK: Rooms, gateways and tags
+
+    mutating func addRoom() { rooms.append(RoomKnowledge()) }
+
+    /// Removes everything that refers to a room, whose index becomes that of another room.
+    mutating func vacate(_ room: RoomIndex) {
+        trainings = trainings.filter { $0.value.room != room }
+        forgetExits(of: room)
+        rooms[room].removeAll()
+    }
+
+    /// Forgets what was learned of a room.
+    mutating func forget(_ room: RoomIndex) {
+        discardWindows()
+        forgetExits(of: room)
+        rooms[room].removeAll()
+    }
+
+    /// What was learned before says nothing about a gateway that counts from now on.
+    mutating func welcome(_ gateway: GatewayIndex) {
+        for room in rooms.indices {
+            rooms[room].labelled.welcome(gateway: gateway)
+            rooms[room].own.welcome(gateway: gateway)
+        }
+    }
+
+    mutating func remove(_ gateway: GatewayIndex) {
+        for room in rooms.indices {
+            rooms[room].labelled.remove(gateway: gateway)
+            rooms[room].own.remove(gateway: gateway)
+        }
+    }
+
+    /// A gateway was moved: forgets what it measured in each room. Decisions that were based on the gateway at its old place may be wrong
+    /// altogether.
+    mutating func move(_ gateway: GatewayIndex, from former: RoomIndex, to room: RoomIndex) {
+        discardWindows()
+        for room in rooms.indices {
+            rooms[room].labelled.forget(gateway: gateway)
+            rooms[room].own.forget(gateway: gateway)
+        }
+        for room in [former, room] {
+            rooms[room].forgetDecisions()
+            forgetExits(of: room)
+        }
+    }
+
+    /// Applies new indices of the tags. Windows that are not learned yet are discarded.
+    ///
+    /// - Parameter indices: The new index of each tag that still exists.
+    mutating func move(to indices: [TagIndex: TagIndex], tags count: Int) {
+        var moved: [TagIndex: TrainingRun] = [:]
+        for (tag, training) in trainings { if let new = indices[tag] { moved[new] = training } }
+        trainings = moved
+        learners = Table()
+        learnersOfTags = Table([LearnerIndex?](repeating: nil, count: count))
+    }
+
+    // MARK: Moves between rooms
+
+    /// Counts a tag's move from one room to another, in both directions: doors are passed both ways.
+    private mutating func countChange(from: RoomIndex, to: RoomIndex, weight: Float) {
+        guard from != to else { return }
+        rooms[from].exits.count(to, weight)
+        rooms[to].exits.count(from, weight)
+    }
+
+    /// Forgets all moves of tags from and to the room.
+    private mutating func forgetExits(of room: RoomIndex) {
+        for other in rooms.indices { rooms[other].exits.forget(room) }
+        rooms[room].exits.removeAll()
+    }
+
+    // MARK: From people
+
+    /// The latest training run with a tag; nil if there was none.
+    func training(of tag: TagIndex) -> TrainingRun? { trainings[tag] }
+
+    /// When the latest training run with each tag ends, or ended.
+    var trainingEnds: [MonotonicInstant] { trainings.values.map(\.until) }
+
+    /// The rooms that are being trained.
+    func trainedRooms(at now: MonotonicInstant) -> [RoomIndex] {
+        trainings.values.filter { !$0.isOver && $0.until > now }.map(\.room)
+    }
+
+    /// The room that is being trained with the tag.
+    func trainedRoom(of tag: TagIndex) -> RoomIndex? {
+        guard !trainings.isEmpty, let training = trainings[tag], !training.isOver else { return nil }
+        return training.room
+    }
+
+    /// The tag is in the room, for this long from now on.
+    ///
+    /// - Parameter places: The gateways in each room.
+    mutating func beginTraining(
+        _ tag: TagIndex, in room: RoomIndex, for duration: Duration, at now: MonotonicInstant,
+        _ places: Table<RoomIndex, Room>
+    ) {
+        learnRest(of: tag, places)
+        if let last = trainings[tag], last.until.duration(to: now) < tuning.learning.walk {
+            countChange(from: last.room, to: room, weight: 1)
+        }
+        trainings[tag] = TrainingRun(
+            began: now, until: now.advanced(by: min(duration, Self.longestTraining)), room: room)
+    }
+
+    /// Ends the training of this room with the tag.
+    mutating func endTraining(_ tag: TagIndex, in room: RoomIndex, at now: MonotonicInstant) {
+        guard trainedRoom(of: tag) == room else { return }
+        trainings[tag]?.until = now
+        trainings[tag]?.isOver = true
+    }
+
+    /// What a window is to a training run.
+    enum Lesson {
+        /// There is no run, or it is over.
+        case none
+        /// The readings may be from before the run.
+        case early
+        /// It was learned; whether it is the first of this room.
+        case learned(RoomIndex, isFirst: Bool)
+    }
+
+    /// Adds a window to a training run.
+    mutating func train(
+        _ tag: TagIndex, _ seen: borrowing Observation, _ gateways: Table<GatewayIndex, GatewayState>,
+        at now: MonotonicInstant
+    ) -> Lesson {
+        guard let training = trainings[tag], !training.isOver else { return .none }
+        guard now <= training.until else {
+            trainings[tag]?.isOver = true
+            return .none
+        }
+        guard now >= training.learnsFrom else { return .early }
+        let room = training.room
+        let isFirst = rooms[room].labelled.count == 0
+        let seconds = min(seen.window.elapsed, 1)
+        order += 1
+        levels.removeAll(keepingCapacity: true)
+        Self.append(seen.window, gateways, to: &levels, missLevel: tuning.silence.missLevel)
+        rooms[room].labelled.add(levels, seconds: seconds, order: order, tuning)
+        let share = min(1, seconds / max(1, rooms[room].placedSeconds(tuning.learning)))
+        rooms[room].placed += share * (seen.placedProbability(of: room) - rooms[room].placed)
+        trainings[tag]?.learned += seconds
+        return .learned(room, isFirst: isFirst)
+    }
+
+    /// Appends the levels of a window in the form of a fingerprint. A gateway that does not count has none.
+    ///
+    /// It is static: a method would copy this value, and with it the array that is appended to.
+    private static func append(
+        _ window: borrowing LevelVector, _ gateways: Table<GatewayIndex, GatewayState>,
+        to levels: inout [FingerprintLevel], missLevel: Float
+    ) {
+        var unknown = 0
+        for gateway in window.levels.indices {
+            guard let level = window.levels[gateway].dBm else {
+                guard unknown < RoomFingerprints.mostUnknown, gateways[gateway].isKnown else { continue }
+                unknown += 1
+                levels.append(FingerprintLevel(gateway: gateway, eighths: nil))
+                continue
+            }
+            guard level > missLevel else { continue }
+            levels.append(FingerprintLevel(gateway: gateway, eighths: Int16(level * 8)))
+        }
+    }
+
+    // MARK: From the engine's own decisions
+
+    /// Keeps a window until the windows after it are known.
+    ///
+    /// - Parameters:
+    ///   - belief: After the window.
+    ///   - since: Since when the tag's room is reported; nil if it was not decided since the start.
+    @inline(__always)
+    mutating func remember(
+        _ tag: TagIndex, _ seen: borrowing Observation, _ belief: Belief, since: MonotonicInstant?,
+        _ gateways: Table<GatewayIndex, GatewayState>, _ places: Table<RoomIndex, Room>, at now: MonotonicInstant
+    ) {
+        guard let learner = learnersOfTags[tag] ?? addLearner(of: tag) else { return }
+        let levels = learners[learner].levels.count
+        let elapsed = seen.window.elapsed
+        Self.append(seen.window, gateways, to: &learners[learner].levels, missLevel: tuning.silence.missLevel)
+        for (room, evidence) in zip(seen.rooms, seen.evidence) {
+            learners[learner].rooms.append(
+                Learner.RoomWeight(room: room, evidence: evidence, belief: belief.probability(of: room)))
+        }
+        let weight = Self.weight(since: since, at: now, tuning.learning)
+        learners[learner].windows.append(
+            Learner.Window(
+                levels: learners[learner].levels.count - levels, rooms: seen.rooms.count,
+                seconds: min(elapsed, tuning.learning.longestWindow) * weight, elapsed: min(elapsed, 1)))
+        let lag = tuning.learning.learnLag
+        if learners[learner].windows.count >= 2 * lag { learnOldest(of: learner, lag, places) }
+    }
+
+    /// How much a window of a tag's present stay counts: the first ones most.
+    @inline(__always)
+    private static func weight(since: MonotonicInstant?, at now: MonotonicInstant, _ tuning: LearningTuning) -> Float {
+        guard let since else { return 1 }
+        let stay = now.seconds(since: since) / tuning.ownStaySeconds
+        return 1 / (1 + stay * stay)
+    }
+
+    private mutating func addLearner(of tag: TagIndex) -> LearnerIndex? {
+        guard learners.count < Self.mostLearners else { return nil }
+        let learner = learners.append(Learner())
+        learnersOfTags[tag] = learner
+        return learner
+    }
+
+    /// Learns the remaining windows: no later window belongs to them.
+    ///
+    /// - Parameter places: The gateways in each room.
+    mutating func learnRest(of tag: TagIndex, _ places: Table<RoomIndex, Room>) {
+        guard let learner = learnersOfTags[tag] else { return }
+        learnOldest(of: learner, learners[learner].windows.count, places)
+    }
+
+    /// The same for all tags.
+    mutating func learnRest(_ places: Table<RoomIndex, Room>) {
+        for tag in learnersOfTags.indices { learnRest(of: tag, places) }
+    }
+
+    /// Discards the windows that are not learned yet: they were judged by what is known to be wrong now.
+    private mutating func discardWindows() {
+        for learner in learners.indices { learners[learner].removeFirst(learners[learner].windows.count) }
+    }
+
+    /// Learns those of a tag's oldest windows whose room is certain from the windows before and after.
+    private mutating func learnOldest(of index: LearnerIndex, _ count: Int, _ places: Table<RoomIndex, Room>) {
+        guard count > 0 else { return }
+        // Moved out, so that a change does not copy it.
+        var learner = Learner()
+        swap(&learner, &learners[index])
+        let tuning = tuning
+        smoother.findCertainWindows(in: learner, count, tuning)
+        // The latest come first.
+        for (to, from) in zip(smoother.certain, smoother.certain.dropFirst())
+        where to.window - from.window <= tuning.learning.mostDoubtful {
+            countChange(from: from.room, to: to.room, weight: tuning.learning.ownExit)
+        }
+        for certain in smoother.certain.reversed() where !places[certain.room].gateways.isEmpty {
+            let window = learner.windows[certain.window]
+            let levels = learner.levels[certain.levelsEnd - window.levels..<certain.levelsEnd]
+            rooms[certain.room].own.add(levels, seconds: window.seconds, tuning)
+        }
+        learner.removeFirst(count)
+        swap(&learner, &learners[index])
+    }
+
+    // MARK: After a restart
+
+    /// Restores what was learned of a room.
+    ///
+    /// - Parameters:
+    ///   - rooms: The index of each room of the `LearnedSite`; nil for one without an index.
+    ///   - gateways: The same of its gateways.
+    mutating func restore(
+        _ learned: LearnedSite.LearnedRoom, as index: RoomIndex, _ rooms: [RoomIndex?], _ gateways: [GatewayIndex?]
+    ) {
+        for exit in learned.exits.prefix(RoomExits.most) where rooms.indices.contains(exit.room) {
+            guard let target = rooms[exit.room], target != index, exit.count <= RoomExits.mostChanges else { continue }
+            self.rooms[index].exits.count(target, exit.count)
+        }
+        for moment in learned.labelled.prefix(tuning.prints.mostFingerprints) {
+            order += 1
+            self.rooms[index].labelled.restore(moment, gateways, order: order)
+        }
+        self.rooms[index].own = RoomLevels(learned.own, gateways, tuning)
+        self.rooms[index].placed = (0...1).contains(learned.placed) ? learned.placed : 0
+    }
+}

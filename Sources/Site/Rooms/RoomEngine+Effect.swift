@@ -1,0 +1,38 @@
+package import SiteProtocol
+
+extension RoomEngine {
+    package enum Effect: Hashable, Sendable {
+        case decided(Decision)
+        /// Something that a user should know.
+        case found(Finding)
+    }
+
+    /// One change of what is published about a tag.
+    package struct Decision: Hashable, Sendable {
+        /// Position in `tags`.
+        package var tag: Int
+        package var isHome: Bool
+        /// The reported rooms; nil if not known.
+        package var from: RoomName?
+        package var to: RoomName?
+        /// Probability of the room, 0 … 1.
+        package var confidence: Float
+
+        package init(tag: Int, isHome: Bool, from: RoomName?, to: RoomName?, confidence: Float) {
+            (self.tag, self.isHome, self.from, self.to, self.confidence) = (tag, isHome, from, to, confidence)
+        }
+    }
+
+    package enum Finding: Hashable, Sendable {
+        /// The gateway receives nothing while others do.
+        case deaf(gateway: String)
+        /// It receives again.
+        case hears(gateway: String)
+        /// Several gateways have this name: what they hear cannot be told apart.
+        case shared(gateway: String)
+        /// More gateways than a site can have. `idle`: those that give way, or have been silent for longest.
+        case tooManyGateways(newest: String, idle: [String])
+        /// More rooms than a site can have. `idle`: rooms without a gateway that counts.
+        case tooManyRooms(newest: String, idle: [String])
+    }
+}
