@@ -7,6 +7,7 @@ import SiteProtocol
 /// A house with a gateway in each room, and one tag, for tests: levels go in each second, reports come out.
 struct House {
     static let beacon = BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
+    static let pattern = BeaconPattern(uuid: beacon.uuid, major: 3, minor: 4)
     var engine: RoomEngine
     var now: Double = 10
     /// The number of the latest message of each gateway.

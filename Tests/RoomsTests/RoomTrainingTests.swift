@@ -1,3 +1,5 @@
+import Base
+import SiteProtocol
 import Testing
 
 @testable import Rooms
@@ -78,5 +80,58 @@ import Testing
         house.reported = []
         house.seconds(20, ["k": nil, "k2": -60, "h": -82, "o": -75])
         #expect(house.reported == ["Guest"])
+    }
+
+    // MARK: A room that is renamed
+
+    private static func name(_ name: String) -> RoomName { RoomName(id: RoomName.id(of: name), name: name) }
+
+    @Test func `A trained room whose only gateway names a new room is renamed: its training and its tag stay in it`() {
+        var house = Self.trained()
+        house.pass(.card(gateway: "h", room: "Lounge"))
+        #expect(house.findings == [.renamed(from: Self.name("Hall"), to: Self.name("Lounge"))])
+        #expect(house.engine.decided(ofTag: 0).room == Self.name("Lounge"))
+        let rooms = house.engine.learned.rooms
+        #expect(rooms.map(\.name.name).sorted() == ["Bedroom", "Kitchen", "Lounge", "Study"])
+        #expect(rooms.first { $0.name.name == "Lounge" }?.labelled.isEmpty == false)
+        house.seconds(30, Self.kitchen)
+        house.seconds(30, Self.hall)
+        #expect(house.reported == ["Kitchen", "Lounge"])
+        // It can be named back.
+        house.pass(.card(gateway: "h", room: "Hall"))
+        #expect(house.engine.decided(ofTag: 0).room == Self.name("Hall"))
+    }
+
+    @Test(arguments: ["Kitchen", "Study"])
+    func `A gateway that goes to a room with a gateway or a training renames nothing`(room: String) {
+        var house = Self.trained()
+        house.pass(.card(gateway: "h", room: room))
+        #expect(house.findings == [] && house.engine.learned.rooms.contains { $0.name.name == "Hall" })
+    }
+
+    @Test func `A gateway that was not alone in its room, or does not count, renames nothing`() {
+        var house = Self.trained()
+        house.pass(.card(gateway: "new", room: "Hall"))
+        house.pass(.card(gateway: "h", room: "Lounge"))
+        #expect(house.findings == [])
+        house.pass(.card(gateway: "new", room: "Attic"))
+        #expect(house.findings == [] && house.engine.learned.rooms.contains { $0.name.name == "Hall" })
+    }
+
+    @Test func `After a restart a tag may be in the new name already, and the learned data has the former one`() {
+        var house = Self.trained()
+        let learned = house.engine.learned
+        house.engine = RoomEngine()
+        house.engine.restore(learned)
+        house.pass(.tags([TagDescription(id: "jane", name: "Jane", pattern: House.pattern)]))
+        house.engine.restore(
+            [ReportedTag(id: "jane", isHome: true, room: Self.name("Lounge"))],
+            at: .zero.advanced(by: .seconds(house.now)))
+        house.pass(.card(gateway: "h", room: "Lounge"))
+        #expect(house.findings == [.renamed(from: Self.name("Hall"), to: Self.name("Lounge"))])
+        #expect(house.engine.decided(ofTag: 0).room == Self.name("Lounge"))
+        for (gateway, room) in [("k", "Kitchen"), ("b", "Bedroom")] { house.pass(.card(gateway: gateway, room: room)) }
+        house.seconds(30, Self.hall)
+        #expect(house.reported == [])
     }
 }

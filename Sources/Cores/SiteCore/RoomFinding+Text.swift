@@ -1,4 +1,5 @@
 package import Rooms
+import SiteProtocol
 
 extension RoomEngine.Finding {
     /// A description for users, with advice.
@@ -9,6 +10,9 @@ extension RoomEngine.Finding {
         case .hears(let gateway): "gateway \(gateway) receives again"
         case .shared(let gateway):
             "several gateways are called \(gateway), so their readings cannot be told apart; give each its own deviceId"
+        case .renamed(let former, let room):
+            "the room \(former.name) is called \(room.name) now, because its only gateway says so; what was trained is kept. If the gateway was "
+                + "carried into another room instead, train both again ('rooms forget', then 'rooms learn')"
         case .tooManyGateways(let newest, let idle):
             "a site has at most \(RoomEngine.mostGateways) gateways, and \(newest) is one more. Never heard, or silent for longest: "
                 + "\(idle.joined(separator: ", ")). Remove those that do not exist ('rooms gateways remove'), and find the "

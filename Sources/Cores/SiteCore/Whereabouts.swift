@@ -125,9 +125,23 @@ package struct Whereabouts: Sendable {
         for effect in engine.handle(input, at: now) {
             switch effect {
             case .decided(let decision): carryOut(decision, at: now, &effects)
-            case .found(let finding): effects.append(.found(finding))
+            case .found(let finding):
+                effects.append(.found(finding))
+                if case .renamed(let former, let room) = finding { rename(former, to: room, at: now, &effects) }
             }
         }
+    }
+
+    /// The tags in a room that has another name and id now enter it, as it is published.
+    private mutating func rename(
+        _ former: RoomName, to room: RoomName, at now: MonotonicInstant, _ effects: inout [Site.Effect]
+    ) {
+        for (position, state) in states.roster.states.enumerated() where state.room?.id == former.id && state.isHome {
+            let decision = RoomEngine.Decision(tag: position, isHome: true, from: former, to: room, confidence: 1)
+            carryOut(decision, at: now, &effects)
+        }
+        // What is stored must not have the former name after a restart.
+        storeForgotten(at: now, &effects)
     }
 
     private mutating func carryOut(

@@ -129,6 +129,17 @@ struct Hearing: Sendable {
         return room
     }
 
+    /// Gives a room another name. If another room has it, the two exchange their names.
+    mutating func rename(_ room: RoomIndex, to name: String) -> RoomEngine.Finding {
+        let (former, new) = (rooms[room].name, RoomName(id: RoomName.id(of: name), name: name))
+        let other = roomIndices[new.id]
+        roomIndices[former.id] = other
+        if let other { rooms[other].name = former }
+        rooms[room].name = new
+        roomIndices[new.id] = room
+        return .renamed(from: former, to: new)
+    }
+
     /// Gives the index of a room to a new one. No gateway is in it any more.
     mutating func replace(_ room: RoomIndex, by name: RoomName) {
         for gateway in gateways.indices {

@@ -30,6 +30,8 @@ extension RoomEngine {
         case hears(gateway: String)
         /// Several gateways have this name: what they hear cannot be told apart.
         case shared(gateway: String)
+        /// A trained room has another name and id now, because its only gateway names another room. Its tags are in it still.
+        case renamed(from: RoomName, to: RoomName)
         /// More gateways than a site can have. `idle`: those that give way, or have been silent for longest.
         case tooManyGateways(newest: String, idle: [String])
         /// More rooms than a site can have. `idle`: rooms without a gateway that counts.

@@ -96,10 +96,7 @@ package struct RoomEngine: Sendable {
         _ name: String, _ second: HeardSecond, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         counters.messages += 1
-        guard let gateway = gatewayIndex(name, at: now, &effects) else {
-            counters.refused += 1
-            return
-        }
+        guard let gateway = gatewayIndex(name, at: now, &effects) else { return counters.refused += 1 }
         switch hearing.judge(second, of: gateway, at: now) {
         case .fresh: break
         case .late:
@@ -319,15 +316,15 @@ package struct RoomEngine: Sendable {
         _ name: String, in roomName: String, isConfigured: Bool = false, at now: MonotonicInstant? = nil,
         _ effects: inout [Effect]
     ) {
-        guard let gateway = gatewayIndex(name, at: now, &effects) else {
-            counters.refused += 1
-            return
-        }
+        guard let gateway = gatewayIndex(name, at: now, &effects) else { return counters.refused += 1 }
         hearing.recordCard(of: gateway, isConfigured: isConfigured, at: now)
-        guard let room = roomIndex(roomName, at: now, &effects) else {
-            counters.refused += 1
-            return
+        if let now, let room = RoomRenaming.room(of: gateway, to: roomName, hearing, learning, at: now) {
+            // After a restart, tags may be where the new name was reported already.
+            let other = hearing.room(withID: RoomName.id(of: roomName))
+            for tag in states.indices where other != nil && states[tag].room == other { states[tag].settle(in: room) }
+            effects.append(.found(hearing.rename(room, to: roomName)))
         }
+        guard let room = roomIndex(roomName, at: now, &effects) else { return counters.refused += 1 }
         let (isMoved, former) = hearing.place(gateway, in: room, named: roomName, at: now)
         guard isMoved else { return }
         // A card of a gateway that does not count must not erase anything.

@@ -81,6 +81,12 @@ struct Tag: Sendable {
     /// What is known about the tag's place is wrong now: a gateway stands elsewhere, or a room was forgotten.
     mutating func forgetRest() { movement.forgetRest() }
 
+    /// The tag is in this room, which has another index now.
+    mutating func settle(in room: RoomIndex) {
+        self.room = room
+        belief.settle(on: room)
+    }
+
     /// The tag is away.
     mutating func leave() {
         belief.forget()
