@@ -656,6 +656,24 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         #expect(!told.contains { if case .tell(.refused) = $0 { true } else { false } })
     }
 
+    @Test func `A broker that takes some messages and ends the connection at another is tried soon`() {
+        var broker = Broker { $0.hasOutbox = true }
+        broker.order((1...5).map { Broker.message($0, topic: "t\($0)") })
+        var (now, waits): (Double, [Double]) = (0, [])
+        // Two are taken on each of two connections, and the fifth ends each further one.
+        for taken in [[1, 2], [3, 4], [], [], []] as [[Int32]] {
+            _ = broker.connect(at: now)
+            now += 3
+            _ = broker.send(at: now)
+            for number in taken { _ = broker.answered(number, at: now) }
+            for case .tell(.disconnected(_, let delay)) in broker.ended(.closed(code: nil), at: now) {
+                waits.append((delay / .seconds(1)).rounded())
+                now += delay / .seconds(1) + 0.1
+            }
+        }
+        #expect(waits == [1, 1, 2, 4, 8])
+    }
+
     @Test
     func `A message that is refused between others that are taken, six times over, is refused, and its topic goes on`()
     {

@@ -22,6 +22,8 @@ struct BrokerStateMachine {
         let since: MonotonicInstant
         /// When the broker last answered a message, or the first of those in flight was handed over.
         var lastProgress: MonotonicInstant
+        /// Whether the broker took a message of the outbox, which is not sent again.
+        var hasDelivered = false
         var filters = FilterQueue()
         var refused = RefusedSubscriptions()
         let limits: BrokerLimits
@@ -153,6 +155,7 @@ struct BrokerStateMachine {
         _ failure: BrokerFailure, at now: MonotonicInstant, using generator: inout some RandomNumberGenerator
     ) -> [Action] {
         let (lasted, limits) = (connection.map { $0.since.duration(to: now) }, connection?.limits ?? .none)
+        let hasDelivered = connection?.hasDelivered ?? false
         guard stopBy == nil else {
             state = .closed
             return []
@@ -170,7 +173,8 @@ struct BrokerStateMachine {
             return actions + [.tell(.disconnected(failure, retryIn: .zero))]
         }
         if fallsBack(from: failure, wasAccepted: lasted != nil, &actions) { return actions }
-        if let lasted { backoff.connectionEnded(after: lasted) }
+        // A broker that takes messages and ends the connection at one that it does not allow is there: what may pass does not wait.
+        if let lasted { backoff.connectionEnded(after: hasDelivered ? Backoff.lasting : lasted) }
         let delay = backoff.nextDelay(using: &generator)
         state = .waiting(until: now.advanced(by: delay))
         actions.append(.tell(.disconnected(failure, retryIn: delay)))
@@ -372,6 +376,7 @@ struct BrokerStateMachine {
         // QoS 0 is not answered.
         let news = message.publication.qos == .atMostOnce ? [] : admitted(.message, message.publication.topic)
         guard isStored else { return news + [.tell(.acknowledged(message.token))] }
+        update { $0.hasDelivered = true }
         return news + (window.held.taken(message, at: now) ? [] : [.tell(.acknowledged(message.token))])
     }
 
