@@ -47,7 +47,7 @@ private struct Broker {
     mutating func next(at now: Double) -> BrokerStateMachine.Step { machine.next(at: Self.instant(now)) }
 
     /// How the machine connects at this time; nil: it does not.
-    mutating func attempt(at now: Double) -> BrokerStateMachine.Attempt? {
+    mutating func attempt(at now: Double) -> ConnectionAttempt? {
         if case .connect(let attempt) = next(at: now) { attempt } else { nil }
     }
 

@@ -40,19 +40,9 @@ struct BrokerStateMachine {
     }
 
     enum Step: Hashable {
-        case connect(Attempt)
+        case connect(ConnectionAttempt)
         case wait(until: MonotonicInstant)
         case end
-    }
-
-    /// How to connect.
-    struct Attempt: Hashable {
-        var host: String
-        var level: MQTTProtocolLevel
-        /// The broker forgets the session.
-        var isClean: Bool
-        /// What the broker accepts as the will: one of a higher quality, or retained, it would refuse with the connection.
-        var willLimits = BrokerLimits.none
     }
 
     /// How to end a connection on request.
@@ -139,7 +129,7 @@ struct BrokerStateMachine {
         default:
             state = .connecting
             return .connect(
-                Attempt(
+                ConnectionAttempt(
                     host: hosts.current, level: levels.level,
                     isClean: settings.cleanSession || startsClean, willLimits: willLimits))
         }

@@ -63,7 +63,7 @@ struct BrokerWorker: ~Copyable {
         mailbox.post(events)
     }
 
-    private mutating func connect(_ attempt: BrokerStateMachine.Attempt) throws(BrokerFailure) {
+    private mutating func connect(_ attempt: ConnectionAttempt) throws(BrokerFailure) {
         if client == nil {
             var current = settings
             (current.protocolLevel, current.cleanSession) = (attempt.level, attempt.isClean)
