@@ -40,8 +40,8 @@ import Testing
             let path = try #require(cells.dropFirst().first?.first)
             let function = try #require(cells.last?.first)
             let code = try Self.text(of: String(path))
-            let declaration = function == "init" ? "init?(" : "func \(function)("
-            #expect(code.contains(declaration), "\(path) has no \(declaration)")
+            let declarations = function == "init" ? ["init(", "init?("] : ["func \(function)("]
+            #expect(declarations.contains(where: code.contains), "\(path) has no \(declarations)")
         }
     }
 
