@@ -1,3 +1,4 @@
+import Base
 import Glibc
 import System
 
@@ -68,8 +69,6 @@ struct Dialogue {
             guard bytes.count < 4096 else { throw Failure(.badData, "that line is too long") }
             bytes.append(byte)
         }
-        let text = String(decoding: bytes, as: UTF8.self)
-        let head = text.drop(while: \.isWhitespace)
-        return String(head.reversed().drop(while: \.isWhitespace).reversed())
+        return String(String(decoding: bytes, as: UTF8.self)[...].trimmed)
     }
 }
