@@ -45,6 +45,13 @@ import Testing
         }
     }
 
+    @Test func `The rights of the rooms service in the documents are those that acl prints`() throws {
+        let service = try GatewayProcess("rooms: {site: \"home\"}", port: 1883)
+        let list = try run(try GatewayProcess.program, service.arguments + ["acl", "--service", "rooms"])
+        #expect(list.hasPrefix("user jane\n"))
+        #expect(try Self.text(of: "Docs/rooms.md").contains("```\n\(list)```\n"))
+    }
+
     private static func text(of path: String) throws -> String {
         try String(contentsOfFile: "\(top)/\(path)", encoding: .utf8)
     }

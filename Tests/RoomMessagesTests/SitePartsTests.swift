@@ -415,3 +415,20 @@ private func reports(_ effects: [Site.Effect]) -> [SiteReport] {
         #expect(reports(effects).count == 1 && changes.isEmpty)
     }
 }
+
+/// The ids under which nodes publish beacons.
+@Suite struct NodeAliasesTests {
+    @Test func `Settings of invented beacons take a bounded number of places, and one that ends frees its own`() {
+        var aliases = NodeAliases()
+        let beacons = (0...NodeAliases.most).map {
+            BeaconID(uuid: BeaconUUID(high: 1, low: UInt64($0)), major: 1, minor: 1)
+        }
+        for (number, beacon) in beacons.enumerated() { aliases.set("id:\(number)", of: beacon) }
+        #expect(aliases.beacon(of: "id:0") == beacons[0])
+        #expect(aliases.beacon(of: "id:\(NodeAliases.most)") == nil)
+        aliases.set(nil, of: beacons[0])
+        aliases.set("id:\(NodeAliases.most)", of: beacons[NodeAliases.most])
+        #expect(aliases.beacon(of: "id:\(NodeAliases.most)") == beacons[NodeAliases.most])
+        #expect(aliases.beacon(of: "id:0") == nil)
+    }
+}
