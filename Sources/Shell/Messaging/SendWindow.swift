@@ -5,7 +5,7 @@ import Base
 ///
 /// It also finds a message that the broker rejects without saying so. Before MQTT 5 a broker can only
 /// close the connection when a message is too large or not allowed. Sent again on each connection, it would
-/// block all that follow for ever.
+/// block all that follow for ever, so it is sent after them (`SuspectedMessages`).
 ///
 /// A message of the outbox that the broker refuses for a reason that may pass is held and sent again (`HeldMessages`). As long
 /// as there is one, messages of the outbox are sent one by one, so that none overtakes another of its topic.
@@ -27,13 +27,11 @@ struct SendWindow {
     /// After this many connections in a row that the broker ended with messages in flight and none acknowledged,
     /// messages are sent one by one. A restart of the broker ends one connection like that.
     static let isolateAfter = 2
-    /// After this many, the message that was alone in flight is rejected. With the growing delays between attempts, the
-    /// broker has had about a minute to recover by then.
-    static let rejectAfter = 6
 
     private(set) var waiting: [QueuedPublication] = []
     private(set) var inFlight: [Entry] = []
     var held: HeldMessages
+    private var suspected = SuspectedMessages()
     private var failures = 0
     private let limit: Int
 
@@ -45,18 +43,19 @@ struct SendWindow {
         held = HeldMessages(firstPause: firstPause)
     }
 
-    var isEmpty: Bool { waiting.isEmpty && inFlight.isEmpty && held.isEmpty }
+    var isEmpty: Bool { waiting.isEmpty && inFlight.isEmpty && held.isEmpty && suspected.isEmpty }
 
-    /// Whether nothing is lost if the connection ends now. What waits for a broker that refuses messages stays in the outbox.
+    /// Whether nothing is lost if the connection ends now. What waits for a broker that refuses messages stays in the outbox,
+    /// and what ends each connection would end this one.
     var mayEnd: Bool { inFlight.isEmpty && !waiting.contains { !isHolding || !$0.token.isStored } }
 
     /// Nothing in flight depends on its packet identifier, as QoS 2 does at a broker that has received it.
     var mayChangeIdentifiers: Bool { inFlight.allSatisfy { $0.message.publication.qos != .exactlyOnce } }
 
     /// Messages are sent one at a time, and only on a connection that has lasted without them.
-    var isIsolating: Bool { failures >= Self.isolateAfter }
+    var isIsolating: Bool { failures >= Self.isolateAfter || !suspected.isEmpty }
 
-    mutating func add(_ messages: [QueuedPublication]) { waiting += messages }
+    mutating func add(_ messages: [QueuedPublication]) { waiting += suspected.adopt(messages) }
 
     /// Whether a message of the outbox was refused and not taken since.
     private var isHolding: Bool { !held.isEmpty || inFlight.contains { $0.message.refusals.count > 0 } }
@@ -64,6 +63,10 @@ struct SendWindow {
     /// The next message to hand over; nil if the window is full or none is due.
     mutating func next(at now: MonotonicInstant) -> QueuedPublication? {
         guard inFlight.count < (isIsolating ? 1 : limit) else { return nil }
+        return nextUnsuspected(at: now) ?? suspected.next()
+    }
+
+    private mutating func nextUnsuspected(at now: MonotonicInstant) -> QueuedPublication? {
         guard isHolding else { return waiting.isEmpty ? nil : waiting.removeFirst() }
         if let index = waiting.firstIndex(where: { !$0.token.isStored }) { return waiting.remove(at: index) }
         guard !inFlight.contains(where: \.message.token.isStored) else { return nil }
@@ -80,6 +83,7 @@ struct SendWindow {
 
     /// libmosquitto did not accept the message. It stays the next one.
     mutating func giveBack(_ message: QueuedPublication) {
+        if suspected.giveBack(message) { return }
         if isHeld(message) { held.hold(message) } else { waiting.insert(message, at: 0) }
     }
 
@@ -92,7 +96,9 @@ struct SendWindow {
     mutating func answered(messageID: Int32) -> QueuedPublication? {
         guard let index = inFlight.firstIndex(where: { $0.messageID == messageID }) else { return nil }
         failures = 0
-        return inFlight.remove(at: index).message
+        let message = inFlight.remove(at: index).message
+        waiting.insert(contentsOf: suspected.answered(message), at: 0)
+        return message
     }
 
     /// libmosquitto keeps QoS 1 and 2 and sends them again by itself, but forgets QoS 0 that had not left yet:
@@ -105,12 +111,17 @@ struct SendWindow {
         guard byBroker, let isolated = inFlight.first else { return .goOn }
         failures += 1
         guard isIsolating else { return .goOn }
-        guard failures >= Self.rejectAfter, inFlight.count == 1 else {
+        guard inFlight.count == 1 else {
             returnAll()
             return .discardClient
         }
         inFlight = []
-        let times = failures
+        // Later ends are those of other messages.
+        let ends = min(failures, Self.isolateAfter + 1)
+        guard let times = suspected.connectionEnded(with: isolated.message, after: ends) else {
+            waiting = suspected.adopt(waiting)
+            return .discardClient
+        }
         failures = 0
         return .refuse(isolated.message, .endsConnection(times: times))
     }
@@ -119,12 +130,13 @@ struct SendWindow {
     mutating func removeTransient() -> [QueuedPublication] {
         let late = waiting.filter { $0.publication.kind == .transient }
         if !late.isEmpty { waiting.removeAll { $0.publication.kind == .transient } }
-        return late
+        return late + suspected.removeTransient()
     }
 
     /// Returns the messages in flight to the queue, in their order.
     mutating func returnAll() {
-        let messages = inFlight.map(\.message)
+        suspected.returnAll()
+        let messages = inFlight.map(\.message).filter { !suspected.contains($0) }
         inFlight = []
         for message in messages where message.refusals.count > 0 { held.hold(message) }
         // The others of their topics wait with them.
