@@ -101,6 +101,8 @@ let package = Package(
         // The contract between the gateways and the service of a site.
         pure("Site/SiteProtocol", ["Base", "Beacon", "JSON"]),
         pure("Cores/ReadingFeed", ["Base", "Beacon", "SiteProtocol"]),
+        // The Bluetooth proxy for Home Assistant.
+        pure("Cores/BluetoothProxy", ["Base", "Beacon"]),
         pure("Site/Rooms", ["Base", "Beacon", "Regions", "Presence", "SiteProtocol"]),
         pure(
             "Cores/SiteCore",
@@ -128,6 +130,8 @@ let package = Package(
         adapter("Shell/HTTPMessaging", ["Base", "System", "CCurl"]),
         library("C/CSodium", pkgConfig: "libsodium", debian: "libsodium-dev"),
         adapter("Shell/Encryption", ["Base", "JSON", "OwnTracks", "CSodium"]),
+        // The sockets of the Bluetooth proxy.
+        adapter("Shell/ProxyLink", ["Base", "BluetoothProxy", "Encryption", "Runtime", "System"]),
         // For a configuration of room-assistant alone.
         library("C/CYAML", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
         adapter("Shell/YAML", ["CYAML"]),
@@ -272,6 +276,7 @@ let package = Package(
         tests("HTTPMessagingTests", ["Base", "HTTPMessaging", "TestSupport"]),
         tests("DBusTests", ["Base", "CDBus", "DBus", "HostSupport", "System", "TestSupport"]),
         tests("ServiceDiscoveryTests", ["DBus", "DBusSupport", "ServiceDiscovery"]),
+        tests("BluetoothProxyTests", ["Base", "Beacon", "BluetoothProxy", "Encryption", "ProxyLink", "Runtime", "System"]),
         tests("ReadingFeedTests", ["Base", "Beacon", "ReadingFeed"]),
         tests(
             "HomeAssistantTests",

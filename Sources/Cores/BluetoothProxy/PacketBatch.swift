@@ -1,0 +1,51 @@
+import Base
+import Beacon
+
+/// Packets that are sent together: the payload of a message 93, which all clients share.
+struct PacketBatch {
+    /// The most bytes of one packet's advertising data, those of an advertisement and of its scan response.
+    static let longestData = 62
+    /// The time for which the first packet waits for others. Home Assistant takes the time of arrival for that of reception, so it is
+    /// less than what the protocol's own devices take, 50 ms.
+    static let window: Duration = .milliseconds(25)
+    /// With so many bytes a batch is sent at once.
+    private static let fullSize = 4096
+
+    private(set) var payload: [UInt8] = []
+    private(set) var count = 0
+    /// When the first packet was heard.
+    private(set) var begin = MonotonicInstant.zero
+
+    var isEmpty: Bool { count == 0 }
+    var isFull: Bool { payload.count >= Self.fullSize }
+    /// When it is sent at the latest; nil if it is empty.
+    var deadline: MonotonicInstant? { isEmpty ? nil : begin.advanced(by: Self.window) }
+
+    mutating func add(_ report: AdvertisingReport, _ data: [UInt8], at now: MonotonicInstant) {
+        if isEmpty { begin = now }
+        count += 1
+        var packet = ProtobufWriter()
+        packet.number(1, report.address.value)
+        packet.zigzag(2, Int32(report.rssi?.dBm ?? Self.unknownLevel))
+        packet.number(3, report.address.isRandom ? 1 : 0)
+        packet.data(4, Self.wholeStructures(data))
+        var batch = ProtobufWriter()
+        batch.element(1, packet)
+        payload += batch.bytes
+    }
+
+    /// What the controllers of ESPHome report where the level is not known.
+    private static let unknownLevel: Int8 = 127
+
+    /// The structures of advertising data that fit into `longestData`: a structure that is cut off would be malformed.
+    static func wholeStructures(_ data: [UInt8]) -> ArraySlice<UInt8> {
+        guard data.count > longestData else { return data[...] }
+        var end = 0
+        while end < data.count {
+            let next = end + 1 + Int(data[end])
+            guard next <= longestData else { break }
+            end = next
+        }
+        return data[..<end]
+    }
+}
