@@ -276,7 +276,8 @@ let package = Package(
         tests("HTTPMessagingTests", ["Base", "HTTPMessaging", "TestSupport"]),
         tests("DBusTests", ["Base", "CDBus", "DBus", "HostSupport", "System", "TestSupport"]),
         tests("ServiceDiscoveryTests", ["DBus", "DBusSupport", "ServiceDiscovery"]),
-        tests("BluetoothProxyTests", ["Base", "Beacon", "BluetoothProxy", "Encryption", "ProxyLink", "Runtime", "System"]),
+        tests(
+            "BluetoothProxyTests", ["Base", "Beacon", "BluetoothProxy", "Encryption", "ProxyLink", "Runtime", "System"]),
         tests("ReadingFeedTests", ["Base", "Beacon", "ReadingFeed"]),
         tests(
             "HomeAssistantTests",
