@@ -252,6 +252,19 @@ private func read(_ text: String) throws -> Configuration {
         }
     }
 
+    @Test(
+        "The file of an app is warned of while it has the phone's client id or device",
+        arguments: [
+            ("theme: 1, locked: false, info: true, clientId: 'janephone', deviceId: 'phone'", ["clientId"]),
+            ("theme: 1, locked: false, info: true, deviceId: 'phone'", ["deviceId"]),
+            ("theme: 1, locked: false, info: true, clientId: '', deviceId: null", []),
+            ("theme: 1, locked: false, info: true", []),
+            ("theme: 1, locked: false, clientId: 'kitchen'", []), ("clientId: 'kitchen', deviceId: 'kitchen'", []),
+        ])
+    func phone(members: String, warned: [String]) throws {
+        #expect(try read("{_type: 'configuration', \(members)}").warnings.map(\.member) == warned)
+    }
+
     @Test("An acc below 1 is raised to 1 and warned of")
     func accuracy() throws {
         let configuration = try read("{acc: 0}")

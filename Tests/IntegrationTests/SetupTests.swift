@@ -5,6 +5,7 @@ import Testing
 /// The first ten minutes, against a real broker and with a recording for a radio.
 @Suite struct SetupTests {
     private static let beacon = "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7"
+    private static let other = "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:8"
 
     /// A machine that has no configuration yet.
     private struct Machine {
@@ -58,6 +59,8 @@ import Testing
         #expect(text.contains("Made the region Keys."))
         #expect(machine.file("config.json").contains(#"room: "Living room","#), "the room as people call it")
         #expect(text.contains("Who comes and goes is published on owntracks/user/living-room/event."))
+        #expect(text.contains("\nIts page:    http://127.0.0.1:8080/\n") && text.contains("ok   radio"), "\(text)")
+        #expect(!text.contains("The service runs"), "no service manager has it")
         let gateway = try ChildProcess(
             try GatewayProcess.program, machine.arguments + ["run"], output: machine.directory.file("log"))
         #expect(
@@ -85,9 +88,16 @@ import Testing
         #expect(person.answer("Try with a user name and password? [Y/n]", ""), "\(person.screen)")
         #expect(person.answer("User name", "jane"), "\(person.screen)")
         #expect(person.answer("Password", "top secret"), "\(person.screen)")
-        #expect(person.answer("Make a region of the strongest, \(Self.beacon)? [Y/n]", "maybe"), "\(person.screen)")
-        #expect(person.answer("Please answer y or n.", "y"), "\(person.screen)")
-        #expect(person.answer("Name of the first region [Beacon]", "Keys"), "\(person.screen)")
+        #expect(person.answer("Should Home Assistant show this gateway and its beacons? [y/N]", ""), "\(person.screen)")
+        #expect(person.answer("Where is it, as latitude, longitude", "here"), "\(person.screen)")
+        #expect(person.answer("Write two numbers", "48.858, 2.294"), "\(person.screen)")
+        #expect(person.answer("Name of \(Self.beacon) (empty: none)", "Keys"), "\(person.screen)")
+        #expect(person.answer("Does it go where a person goes, as keys do? [y/N]", "maybe"), "\(person.screen)")
+        #expect(person.answer("Please answer y or n.", "n"), "\(person.screen)")
+        // The recording ends with a beacon of its own.
+        #expect(person.answer(":1:65535 (empty: none)", ""), "\(person.screen)")
+        #expect(person.answer("Name of \(Self.other) (empty: none)", "Anna's keys"), "\(person.screen)")
+        #expect(person.answer("Does it go where a person goes, as keys do? [y/N]", "y"), "\(person.screen)")
         #expect(person.end() == 0, "\(person.screen)")
         #expect(!person.screen.contains("top secret"))
         #expect(machine.file("password") == "top secret\n")
@@ -95,8 +105,131 @@ import Testing
         #expect(machine.file("config.json").contains("username: \"jane\""))
         #expect(machine.mode("password") == 0o640)
         #expect(machine.mode("config.json") == 0o640)
+        #expect(machine.file("config.json").contains("lat: 48.858,\n    lon: 2.294,"))
+        #expect(machine.file("config.json").contains(#""name":"Anna's keys""#), "\(machine.file("config.json"))")
         let regions = try run(try GatewayProcess.program, machine.arguments + ["regions", "list"])
-        #expect(regions.contains("Keys"))
+            .split(separator: "\n")
+        #expect(regions.contains { $0.contains("Keys") && $0.contains(" 7 ") })
+        #expect(regions.contains { $0.hasPrefix("AK") && $0.contains("Home") && $0.contains(" 8 ") }, "\(regions)")
+        // The line that setup shows works as it is, and does not show the password.
+        let line = try #require(person.shown.split(whereSeparator: \.isNewline).first { $0.contains("mosquitto_sub") })
+        let command = try #require(line.firstRange(of: "mosquitto_sub"))
+        #expect(!line.contains("top secret"))
+        try run("sh", ["-c", "\(line[command.lowerBound...]) -W 1; test $? = 27"])
+    }
+
+    @Test func `A user name on the command line is asked its password, also if the broker wants none`() throws {
+        let machine = try Machine()
+        let person = try TerminalConversation(
+            try GatewayProcess.program,
+            machine.arguments + [
+                "setup", "--no-test", "--host", "broker.lan", "--username", "jane", "--room", "Hall", "--tid", "HA",
+                "--beacon", "none", "--no-home-assistant", "--lat", "1", "--lon", "2", "--scanner", "x.btsnoop",
+            ])
+        #expect(person.answer("Password of 'jane' at the broker", "top secret"), "\(person.screen)")
+        #expect(person.end() == 0, "\(person.screen)")
+        #expect(!person.shown.contains("top secret"))
+        #expect(machine.file("password") == "top secret\n")
+    }
+
+    @Test(
+        arguments: [
+            ("homeassistant/sensor/lamp/config", "{}", true, [], true),
+            ("homeassistant/sensor/hall/lamp/config", "{}", true, [], true),
+            ("homeassistant/status", "online", true, [], true),
+            ("homeassistant/status", "offline", true, [], false),
+            ("zigbee2mqtt/lamp", "{}", true, [], false),
+            ("homeassistant/sensor/lamp/config", "{}", true, ["--no-home-assistant"], false),
+            ("zigbee2mqtt/lamp", "{}", true, ["--home-assistant"], true),
+        ] as [(String, String, Bool, [String], Bool)])
+    func `Home Assistant is recognised by what is retained at the broker`(
+        topic: String, payload: String, isRetained: Bool, options: [String], isOn: Bool
+    ) throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        try run(
+            "mosquitto_pub", ["-p", "\(broker.port)", "-t", topic, "-m", payload] + (isRetained ? ["-r"] : []))
+        let machine = try Machine()
+        let (code, text) = try machine.setUp(
+            ["--yes", "--host", "127.0.0.1", "--port", "\(broker.port)", "--room", "Hall"] + options
+                + machine.recording())
+        #expect(code == 0, "\(text)")
+        #expect(machine.file("config.json").contains("homeAssistant: {\"discovery\":true}") == isOn, "\(text)")
+    }
+
+    /// As OwnTracks for Android exports it, shortened.
+    private static let phone = """
+        {"_type":"configuration","clientId":"janephone","deviceId":"phone","tid":"jp","host":"broker.lan","port":8883,\
+        "tls":true,"username":"jane","password":"top secret","pubTopicBase":"owntracks/jane/phone","theme":1,\
+        "waypoints":[{"_type":"waypoint","desc":"Home","lat":52.5,"lon":6.25,"rad":100,"rid":"67952e","tst":1708625557},\
+        {"_type":"waypoint","desc":"Keys:\(GatewayFixture.uuid):1:7","lat":0,"lon":0,"rad":0,"rid":"b4b412","tst":1700000000}]}
+        """
+
+    @Test func `From a phone: broker, login, waypoints and home, and not who the phone is`() throws {
+        let machine = try Machine()
+        let old = try machine.directory.write(Self.phone, to: "phone.otrc")
+        let (code, text) = try machine.setUp(
+            ["--yes", "--no-test", "--from", old, "--room", "Hall", "--scanner", "x.btsnoop"])
+        #expect(code == 0, "\(text)")
+        let written = machine.file("config.json")
+        for part in [
+            #"host: "broker.lan""#, "port: 8883", "tls: true", #"username: "jane""#, "lat: 52.5", "lon: 6.25",
+            #"deviceId: "hall""#,
+        ] {
+            #expect(written.contains(part), "\(written)")
+        }
+        for part in ["janephone", "phone\"", "jp", "clientId", "top secret"] {
+            #expect(!written.contains(part), "\(written)")
+        }
+        #expect(machine.file("password") == "top secret\n")
+        #expect(text.contains("the phone's own: clientId, deviceId, tid, pubTopicBase"), "\(text)")
+        let list = try run(try GatewayProcess.program, machine.arguments + ["regions", "list"])
+        #expect(list.contains("Keys") && list.contains("a circle of 100 m"), "\(list)")
+    }
+
+    @Test(
+        arguments: [
+            (#"{"_type":"configuration","mode":3,"url":"http://h/p"}"#, "over HTTP"),
+            (#"{"_type":"configuration","host":"h","ws":true}"#, "WebSockets"),
+            (#"{"_type":"configuration"}"#, "--host"), (#"{"_type":"waypoints","waypoints":[]}"#, "'waypoints'"),
+            (#"{"_type":"configuration","host":"wss://h"}"#, "WebSockets"),
+        ])
+    func `A phone that does not speak MQTT, or another file of it, changes nothing`(file: String, why: String) throws {
+        let machine = try Machine()
+        let old = try machine.directory.write(file, to: "phone.otrc")
+        let (code, text) = try machine.setUp(["--yes", "--no-test", "--from", old])
+        #expect(code == 65 && text.contains(why) && text.contains("nothing was written"), "\(text)")
+        #expect(machine.file("config.json") == "")
+    }
+
+    @Test func `For a playbook: the same again changes nothing, and another needs --force`() throws {
+        let machine = try Machine()
+        let secret = try machine.directory.write("hush", to: "secret")
+        func configure(_ more: [String]) throws -> (code: Int32, text: String) {
+            try machine.setUp(
+                [
+                    "--config-only", "--host", "broker.lan", "--room", "Hall", "--device", "pi-hall", "--username", "u",
+                    "--password-file", secret, "--home-assistant",
+                ] + more)
+        }
+        let first = try configure([])
+        #expect(first.code == 0 && first.text.contains("Wrote "), "\(first.text)")
+        let written = machine.file("config.json")
+        #expect(written.contains(#"deviceId: "pi-hall""#) && written.contains(#"room: "Hall""#), "\(written)")
+        for options in [[], ["--force"]] {
+            let again = try configure(options)
+            #expect(again.code == 0 && again.text.contains("is as wanted already"), "\(again.text)")
+        }
+        #expect(machine.file("config.json.old") == "")
+        let other = try configure(["--tid", "XX"])
+        #expect(other.code == 73 && machine.file("config.json") == written, "\(other.text)")
+        try machine.directory.write("other", to: "secret")
+        #expect(
+            try configure([]).code == 73 && machine.file("password") == "hush\n",
+            "another password is another configuration")
+        #expect(try configure(["--force"]).code == 0 && machine.file("password") == "other\n")
+        #expect(try run(try GatewayProcess.program, machine.arguments + ["regions", "list"]).contains("none yet"))
+        #expect(try configure(["--beacon", "strongest"]).code == 64)
     }
 
     @Test func `A broker that cannot be used: nothing is written`() throws {
@@ -217,6 +350,8 @@ import Testing
         arguments: [
             (["--beacon", "CA271EAE"], 64, "UUID"), (["--port", "99999"], 64, "--port"),
             (["--rooms-service"], 64, "ibeacon-gateway-rooms.service"),
+            (["--lat", "48.8"], 64, "given together"), (["--lat", "91", "--lon", "0"], 64, "in degrees"),
+            (["--home-assistant", "--no-home-assistant"], 64, "exclude each other"),
             (["--beacon", "strongest"], 69, "nothing.btsnoop"),
         ] as [([String], Int32, String)])
     func `What does not fit is said, and nothing is written`(words: [String], code: Int32, text: String) throws {

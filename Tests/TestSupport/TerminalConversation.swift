@@ -6,6 +6,7 @@ package final class TerminalConversation: Sendable {
     private let master: Int32
     private let process: ChildProcess
     private let heard = Mutex<[UInt8]>([])
+    private let earlier = Mutex<[UInt8]>([])
 
     package init(_ program: String, _ arguments: [String]) throws {
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
@@ -33,12 +34,22 @@ package final class TerminalConversation: Sendable {
         }
     }
 
+    /// All that it ever showed.
+    package var shown: String {
+        let screen = screen
+        return earlier.withLock { String(decoding: $0, as: UTF8.self) } + screen
+    }
+
     /// Waits for a question, types the answer and Return.
     /// - Returns: false if the question does not come.
     package func answer(_ question: String, _ answer: String, within limit: Duration = .patience) -> Bool {
         guard eventually(within: limit, { screen.contains(question) }) else { return false }
         // Only what comes from here on is read for the next question.
-        heard.withLock { $0 = [] }
+        let past = heard.withLock { heard in
+            defer { heard = [] }
+            return heard
+        }
+        earlier.withLock { $0 += past }
         let bytes = Array((answer + "\n").utf8)
         return write(master, bytes, bytes.count) == bytes.count
     }

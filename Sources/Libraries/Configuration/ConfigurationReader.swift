@@ -151,7 +151,25 @@ struct ConfigurationReader {
         for name in ["clientpkcs", "tlsClientCrt", "tlsCaCrt", "servercer"] where top.value(name) != nil {
             warn(name, "a phone's certificate store is not read; use caFile, clientCertificateFile and clientKeyFile")
         }
+        checkPhone()
         top.refuseUnknown(known: Setting.names, ignored: PhoneSettings.names)
+    }
+
+    /// An app exports dozens of settings that only a phone has. A person may have copied one.
+    private static let leastPhoneSettings = 3
+
+    /// With the client id of the phone two clients would end each other's connections, and with its device both would be one on
+    /// the map.
+    private mutating func checkPhone() {
+        let ofPhone = PhoneSettings.names.filter { top.value($0) != nil }.sorted()
+        guard ofPhone.count >= Self.leastPhoneSettings,
+            let name = ["clientId", "deviceId"].first(where: { top.value($0) != nil })
+        else { return }
+        warn(
+            name,
+            "this is the file of an app, and clientId, deviceId and tid are the phone's: two clients with one id end each other's "
+                + "connections. Leave them out, as 'setup --from FILE' does; if they are the gateway's own, remove the "
+                + "app's settings, such as \(ofPhone[0])")
     }
 
     static let waypointsAdvice = "this is a list of waypoints; 'ibeacon-gateway regions import FILE' takes it"

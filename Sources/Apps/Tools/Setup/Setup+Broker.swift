@@ -12,6 +12,11 @@ extension Setup {
         username = arguments.value("username") ?? origin?.username
         password = origin?.password
         if let file = arguments.value("password-file") { password = try Self.password(in: file) }
+        if let username, password == nil, dialogue.isInteractive {
+            let text = try dialogue.askSecret(
+                "Password of '\(Terminal.printable(username))' at the broker (empty: none)")
+            password = text.isEmpty ? nil : Secret(text)
+        }
         if let file = arguments.value("ca-file") {
             let bytes = try FileAccess.read(file)
             // The file that is in the place of the copy stays as it is, and so does one that a link there names.
@@ -70,8 +75,14 @@ extension Setup {
 
     /// Connects with the settings of the service, and asks for a login if the broker requires one.
     mutating func testBroker() throws {
-        guard port != 0, !arguments.has("no-test") else { return }
+        let question = HomeAssistantQuestion(arguments: arguments, dialogue: dialogue)
+        guard port != 0, !arguments.has("no-test"), !arguments.has("config-only") else {
+            return isInHomeAssistant = try question.answer(lookingAt: nil)
+        }
         while true {
+            if isInHomeAssistant == nil {
+                isInHomeAssistant = try question.answer(lookingAt: try settings().configuration)
+            }
             let settings = try settings()
             for warning in settings.configuration.warnings where warning.member == "tls" {
                 dialogue.show("Warning: \(warning)")
@@ -83,8 +94,11 @@ extension Setup {
             for finding in findings { for line in finding.lines { dialogue.show("  " + line) } }
             if findings.allSatisfy(\.isWell) { return }
             guard dialogue.isInteractive else {
+                let without = isInHomeAssistant == true && question.given == nil
                 throw Failure(
-                    .unavailable, "the broker cannot be used as it is; nothing was written (--no-test writes anyway)")
+                    .unavailable,
+                    "the broker cannot be used as it is; nothing was written (--no-test writes anyway"
+                        + (without ? "; Home Assistant uses it, and --no-home-assistant leaves that out)" : ")"))
             }
             try mend()
         }
@@ -115,6 +129,7 @@ extension Setup {
     /// Asks for the room and the two-letter tracker id.
     mutating func nameRoom() throws {
         room = try arguments.value("room") ?? origin?.room ?? dialogue.ask("Which room is this", Settings.hostName)
+        device = arguments.value("device")
         let standard = String(deviceID.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(2)).uppercased()
         trackerID =
             try arguments.value("tid") ?? dialogue.ask("Tracker id, two characters", standard.isEmpty ? "GW" : standard)

@@ -18,21 +18,4 @@ extension Setup {
             "Should this machine decide which room a tag is in? One machine per site does.",
             SystemService.rooms.isRunning)
     }
-
-    /// Starts or stops the rooms service according to the answer.
-    func startRoomsService() throws {
-        guard let runsRoomsService else { return }
-        let service = SystemService.rooms
-        guard runsRoomsService || service.isRunning else { return }
-        let (verb, result) =
-            runsRoomsService ? ("enable", "The rooms service runs.") : ("disable", "The rooms service is stopped.")
-        let name = service.unit.split(separator: ".")[0]
-        guard service.mayBeControlled else {
-            return dialogue.show("For the rooms service: sudo systemctl \(verb) --now \(name)")
-        }
-        guard service.control(verb, "--quiet", "--now"), !runsRoomsService || service.control("restart") else {
-            throw Failure(.unavailable, "systemctl \(verb) failed; why: journalctl -u \(name) -n 20")
-        }
-        dialogue.show(result)
-    }
 }

@@ -2,6 +2,7 @@ import Base
 import Configuration
 import Glibc
 import JSON
+import Regions
 import Shell
 import System
 
@@ -19,14 +20,19 @@ struct Setup {
     var authority: [UInt8]?
     var room = ""
     var trackerID = ""
-    /// The description of the first region: `NAME:UUID[:MAJOR[:MINOR]]`, or that of an identity.
-    var region: String?
+    /// The device of the gateway, if `--device` names it.
+    var device: String?
+    var beacons: [NamedBeacon] = []
+    /// Where the gateway is; nil: not known.
+    var place: Coordinates?
+    /// Whether the gateway describes itself to Home Assistant; nil: not asked yet.
+    var isInHomeAssistant: Bool?
     /// The name of a phone that is enrolled.
     var phone: String?
     /// Whether this machine runs the rooms service; nil if the service stays as it is.
     var runsRoomsService: Bool?
     /// The file of `--from`.
-    var origin: RoomAssistantFile?
+    var origin: SetupOrigin?
 
     init(_ arguments: Arguments, _ dialogue: Dialogue) {
         self.arguments = arguments
@@ -54,20 +60,25 @@ struct Setup {
         guard access(directory, W_OK) == 0 else {
             throw Failure(.noPermission, "\(directory) cannot be written; run: sudo ibeacon-gateway setup")
         }
-        guard FileAccess.exists(path), !arguments.has("force") else { return }
+        // With --config-only a file that would be the same may stay.
+        guard FileAccess.exists(path), !arguments.has("force"), !arguments.has("config-only") else { return }
         let question = "There is a configuration already, \(path). Make a new one, and keep that one as \(path).old?"
         guard dialogue.isInteractive, try dialogue.confirm(question, false) else {
             throw Failure(.cannotCreate, "\(path) stays as it is; --force replaces it and keeps the old one as .old")
         }
     }
 
-    /// Asks for the first region.
-    mutating func chooseRegion() throws {
-        // The tags of a file are enough to begin with.
-        let question = RegionQuestion(arguments: arguments, dialogue: dialogue)
-        region = try question.answer(isWanted: origin?.tags.isEmpty != false) { () throws(Failure) in try settings() }
+    /// Asks for the first beacons, and for the place.
+    mutating func chooseBeacons() throws {
+        place = try PlaceQuestion(arguments: arguments, dialogue: dialogue).answer(known: origin?.coordinates)
+        guard !arguments.has("config-only") else { return }
+        // What a file brings is enough to begin with.
+        let question = BeaconQuestion(arguments: arguments, dialogue: dialogue)
+        let isWanted = origin.map { $0.tags.isEmpty && $0.regions.isEmpty } ?? true
+        beacons = try question.answer(isWanted: isWanted) { () throws(Failure) in try settings() }
         // Invalid answers must be found before anything is written.
-        if let region { _ = try SetupRegions.region(region) }
+        for beacon in beacons { _ = try SetupRegions.region(beacon.description) }
+        _ = try settings()
     }
 
     /// The members of the configuration, without the password, which is in a separate file.
@@ -86,13 +97,31 @@ struct Setup {
         case let way? where ["mgmt", "hci", "bluez"].contains(way): members.append(("scanner", .string(way)))
         case let file?: members.append(("scanner", ["capture": .string(Self.absolute(file))]))
         }
+        if let place { members += [("lat", .plain(place.latitude)), ("lon", .plain(place.longitude))] }
+        if isInHomeAssistant == true { members.append(("homeAssistant", ["discovery": true])) }
+        if !trackers.isEmpty { members.append(("trackers", .array(trackers))) }
         if let origin {
-            members += origin.settings
+            let own = Set(members.map(\.0))
+            members += origin.settings.filter { !own.contains($0.name) }
             if !origin.tags.isEmpty {
                 members.append(("rooms", ["tags": .array(origin.tags.map { .string($0) })]))
             }
         }
         return members
+    }
+
+    /// The beacons that persons carry.
+    var persons: [NamedBeacon] { beacons.filter(\.isPersons) }
+
+    /// A tracker for each of them.
+    private var trackers: [JSONValue] {
+        var devices: Set = [deviceID]
+        return persons.map { beacon in
+            [
+                "deviceId": .string(beacon.deviceID(besides: &devices)), "tid": .string(beacon.trackerID),
+                "name": .string(beacon.name),
+            ]
+        }
     }
 
     var passwordPath: String { SetupFiles.directory(of: path) + "/password" }
@@ -116,12 +145,16 @@ struct Setup {
         }
     }
 
-    /// The room as a topic level: `Living room` becomes `living-room`.
-    var deviceID: String {
-        let parts = room.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }
-        let name = parts.joined(separator: "-")
-        return name.isEmpty ? "gateway" : name
+    /// What is shown at the end, by the files that were written.
+    func conclusion() throws -> SetupConclusion {
+        let needsRoomsService = origin?.tags.isEmpty == false && runsRoomsService != true
+        return SetupConclusion(
+            settings: try Settings(readingFrom: path, stateDirectory: stateDirectory),
+            needsRoomsService: needsRoomsService, isForService: isForService)
     }
+
+    /// The device, or the room as a topic level: `Living room` becomes `living-room`.
+    var deviceID: String { device ?? NamedBeacon.topicLevel(of: room) ?? "gateway" }
 
     private static func absolute(_ file: String) -> String {
         guard !file.hasPrefix("/"), let here = getcwd(nil, 0) else { return file }

@@ -7,7 +7,8 @@ enum SetupCommand {
         "setup", "find the broker, create the first region, write the configuration, and start the service",
         options: [
             OptionSpecification(
-                "from", "FILE", "a configuration of room-assistant (YAML): takes what it can, and names the rest"),
+                "from", "FILE",
+                "a phone's configuration (.otrc): takes broker, login and waypoints; or that of room-assistant (YAML)"),
             OptionSpecification(
                 "host", "HOST", "the broker (default: search on this machine and in the local network)"),
             OptionSpecification("port", "PORT", "port of the broker (default 1883, or 8883 with --tls)"),
@@ -18,10 +19,18 @@ enum SetupCommand {
             OptionSpecification(
                 "password-file", "FILE", "a file whose first line is the password; '-' is standard input"),
             OptionSpecification("room", "NAME", "room of this gateway (default: the host name)"),
+            OptionSpecification("device", "NAME", "name of this gateway in topics (default: from the room)"),
             OptionSpecification("tid", "TID", "tracker id, two characters for maps (default: from the room)"),
-            OptionSpecification("region", "NAME", "name of the first region (default: Beacon)"),
+            OptionSpecification("lat", "DEGREES", "latitude of the gateway (default: of the home in --from)"),
+            OptionSpecification("lon", "DEGREES", "longitude of the gateway"),
+            OptionSpecification("home-assistant", nil, "describe gateway and beacons to Home Assistant"),
+            OptionSpecification(
+                "no-home-assistant", nil, "do not, and do not look for Home Assistant at the broker"),
+            OptionSpecification("region", "NAME", "name of the beacon of --beacon (default: Beacon)"),
             OptionSpecification(
                 "beacon", "BEACON", "UUID[:MAJOR[:MINOR]] of the first region, 'strongest', or 'none'"),
+            OptionSpecification(
+                "person", nil, "the beacon of --beacon goes where a person goes: it is a tracker of its own"),
             OptionSpecification("listen", "SECONDS", "how long to listen for beacons (default 10)"),
             OptionSpecification("phone", "NAME", "enrol a phone or watch under this name, as 'phones add' does"),
             OptionSpecification("keyboard", nil, "for the phone: appear as a keyboard, which Samsung phones list"),
@@ -30,6 +39,9 @@ enum SetupCommand {
                 "rooms-service", nil, "run the rooms service on this machine; one machine per site does"),
             OptionSpecification("no-test", nil, "do not test the broker"),
             OptionSpecification("no-service", nil, "do not start or restart the service"),
+            OptionSpecification(
+                "config-only", nil,
+                "write the configuration alone, without questions, test, beacons and service; the same again is well"),
             OptionSpecification("force", nil, "replace an existing configuration; all replaced files are kept as .old"),
             OptionSpecification("yes", nil, "ask no questions"),
         ],
@@ -45,26 +57,43 @@ enum SetupCommand {
             ),
         ])
 
+    /// What `--config-only` leaves out.
+    private static let beyondConfiguration = ["beacon", "region", "person", "phone", "keyboard", "rooms-service"]
+
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "setup takes no '\(word)'; --room \(word)?") }
-        let asks = !arguments.has("yes")
+        let writesAlone = arguments.has("config-only")
+        for option in beyondConfiguration where writesAlone && arguments.has(option) {
+            throw Failure(.usage, "--\(option) does not go with --config-only, which writes the configuration alone")
+        }
+        guard !(arguments.has("home-assistant") && arguments.has("no-home-assistant")) else {
+            throw Failure(.usage, "--home-assistant and --no-home-assistant exclude each other")
+        }
+        let asks = !arguments.has("yes") && !writesAlone
         guard !asks || isatty(STDIN_FILENO) == 1 else {
             throw Failure(.usage, "standard input is not a terminal; give the answers as options, and --yes")
         }
         var setup = Setup(arguments, Dialogue(isInteractive: asks))
         try setup.prepare()
-        try setup.readRoomAssistant()
+        setup.origin = try SetupOrigin.read(arguments, setup.dialogue)
         try setup.findBroker()
         try setup.nameRoom()
         try setup.testBroker()
-        try setup.chooseRegion()
-        try setup.choosePhone()
-        try setup.chooseRoomsService()
-        try setup.write()
+        try setup.chooseBeacons()
+        if !writesAlone {
+            try setup.choosePhone()
+            try setup.chooseRoomsService()
+        }
+        let isNew = try setup.write()
+        guard !writesAlone else {
+            if !isNew { setup.dialogue.show("\(setup.path) is as wanted already.") }
+            return .ok
+        }
         let isComplete = try setup.enrolPhone()
-        try setup.startService()
-        try setup.startRoomsService()
-        setup.conclude()
-        return isComplete ? .ok : .unavailable
+        let services = SetupServices(stateDirectory: setup.stateDirectory, dialogue: setup.dialogue)
+        if setup.isForService { try services.startGateway() }
+        if let isWanted = setup.runsRoomsService { try services.switchRoomsService(on: isWanted) }
+        try setup.conclusion().show()
+        return isComplete ? .ok : .temporaryFailure
     }
 }

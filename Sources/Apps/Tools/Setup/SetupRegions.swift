@@ -39,11 +39,14 @@ struct SetupRegions {
     /// Stores the regions of the answers. Regions belong to a topic, so those of a previous topic are copied.
     ///
     /// - Parameters:
-    ///   - first: The description of the first region.
+    ///   - descriptions: Of the first regions.
     ///   - addresses: Descriptions of tags that are heard only if a region names them.
+    ///   - imported: The regions of an app.
     ///   - base: The base topic of the tracker.
     ///   - before: The base topic of the configuration that was replaced.
-    func store(first: String?, addresses: [String], of base: String, before: String?) throws {
+    func store(
+        _ descriptions: [String], addresses: [String], imported: [RegionChange], of base: String, before: String?
+    ) throws {
         var copied: [Region] = []
         if let before, !before.hasSameBytes(as: base),
             let stored = try? StoreReader(directory: stateDirectory).regions()[before]?.regions, !stored.isEmpty
@@ -52,8 +55,8 @@ struct SetupRegions {
             dialogue.show("Took over the regions of \(before): \(stored.map(\.displayName).joined(separator: ", ")).")
         }
         var new: [Region] = []
-        if let first {
-            let region = try Self.region(first)
+        for text in descriptions {
+            let region = try Self.region(text)
             new.append(region)
             dialogue.show("Made the region \(region.displayName).")
         }
@@ -62,10 +65,10 @@ struct SetupRegions {
             new.append(region)
             dialogue.show("Made the region \(region.displayName), so that this gateway listens for its address.")
         }
-        guard !(copied + new).isEmpty else { return }
+        guard !(copied + new).isEmpty || !imported.isEmpty else { return }
         try StoreEditor.edit(stateDirectory, of: base) { regions in
             var regions = regions
-            var changes = copied.map { RegionChange.set($0, isRIDDerived: false) }
+            var changes = copied.map { RegionChange.set($0, isRIDDerived: false) } + imported
             regions.apply(changes)
             for region in new {
                 guard case .new(let added) = RegionAddition(region, to: regions) else { continue }

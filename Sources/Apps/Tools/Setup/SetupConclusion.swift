@@ -1,0 +1,37 @@
+import Configuration
+import OwnTracks
+import Shell
+import System
+
+/// What `setup` shows at its end: what `doctor` says of the service and of the radio, and where to look.
+struct SetupConclusion {
+    let settings: Settings
+    /// Whether a rooms service is needed that setup has not started.
+    let needsRoomsService: Bool
+    /// Whether these are the files of the service, which only root and the service may read.
+    let isForService: Bool
+
+    func show() throws {
+        if needsRoomsService {
+            // A second `setup` would refuse to replace the file that this one has written.
+            Terminal.print(
+                "One rooms service decides on the tags. To run it on this machine: "
+                    + "sudo systemctl enable --now ibeacon-gateway-rooms")
+        }
+        let running = RunningService(of: settings.stateDirectory)
+        var findings = ServiceCheck.findings(settings) + ServiceCheck.running(settings, running)
+        findings += try RadioCheck.findings(settings, listening: .seconds(3))
+        for finding in findings { for line in finding.lines { Terminal.print(line) } }
+        let configuration = settings.configuration
+        let topics = configuration.trackers.map(\.topics.base)
+        for topic in topics { Terminal.print("Who comes and goes is published on \(topic)/event.") }
+        if let address = configuration.statusPage { Terminal.print("Its page:    http://\(address)/") }
+        if !configuration.broker.isOffline {
+            let line = SubscribeLine(
+                broker: configuration.broker, topic: "\(topics[0])/#", needsRoot: isForService)
+            Terminal.print("See it:      \(line.text)")
+        }
+        Terminal.print("Who is near: sudo ibeacon-gateway scan")
+        Terminal.print("If it fails: sudo ibeacon-gateway doctor")
+    }
+}

@@ -1,0 +1,43 @@
+import RoomsApp
+import System
+
+/// The services that `setup` starts at its end.
+struct SetupServices {
+    let stateDirectory: String
+    let dialogue: Dialogue
+
+    /// Starts the gateway's service, or restarts it with the answers, and waits until it answers.
+    func startGateway() throws {
+        let service = SystemService.gateway
+        guard service.isInstalled else { return }
+        guard service.mayBeControlled else {
+            return dialogue.show("To start the service: sudo systemctl restart ibeacon-gateway")
+        }
+        guard service.control("enable", "--quiet"), service.control("restart") else {
+            throw Failure(
+                .temporaryFailure,
+                "the files are written, and the service does not start; why: journalctl -u ibeacon-gateway -n 20")
+        }
+        try StartedService(service: service, stateDirectory: stateDirectory).check()
+        dialogue.show("The service runs.")
+    }
+
+    /// Starts or stops the rooms service according to the answer.
+    func switchRoomsService(on isWanted: Bool) throws {
+        let service = SystemService.rooms
+        guard isWanted || service.isRunning else { return }
+        let verb = isWanted ? "enable" : "disable"
+        let name = service.unit.split(separator: ".")[0]
+        guard service.mayBeControlled else {
+            return dialogue.show("For the rooms service: sudo systemctl \(verb) --now \(name)")
+        }
+        guard service.control(verb, "--quiet", "--now"), !isWanted || service.control("restart") else {
+            throw Failure(
+                .temporaryFailure,
+                "the files are written, and systemctl \(verb) failed; why: journalctl -u \(name) -n 20")
+        }
+        guard isWanted else { return dialogue.show("The rooms service is stopped.") }
+        try StartedService(service: service, stateDirectory: RoomServiceProcess.defaultStateDirectory).check()
+        dialogue.show("The rooms service runs.")
+    }
+}
