@@ -6,7 +6,7 @@ import Testing
     private static let top = GatewayProcess.fixtures.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
     private static let documents = [
         "README.md", "Docs/quick-start.md", "Docs/man/ibeacon-gateway.8", "add-on/config.yaml", "debian/control",
-        "debian/changelog", "release.conf",
+        "debian/changelog", "Sources/Apps/Tools/Card/CardArchive.swift", "release.conf",
     ]
     private let directory: TemporaryDirectory
 
@@ -36,7 +36,7 @@ import Testing
             "-fo /etc/apt/sources.list.d/ibeacon-gateway.sources https://apt.example/debian/$VERSION_CODENAME.sources",
             "[the releases](https://git.example/gateway/releases)", "url: \"https://git.example/gateway\"",
             "Homepage: https://git.example/gateway", "Maintainer: ibeacon-gateway developers <ann@example.net>",
-            ".Lk https://git.example/gateway",
+            ".Lk https://git.example/gateway", "static let published: String? = \"https://apt.example/debian\"",
         ] {
             #expect(text.contains(words), "\(words)")
         }

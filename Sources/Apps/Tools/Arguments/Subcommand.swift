@@ -19,6 +19,8 @@ struct Subcommand {
             Subcommand(specification: StatusCommand.specification, run: StatusCommand.run),
             Subcommand(specification: DoctorCommand.specification, run: DoctorCommand.run),
             Subcommand(specification: AccessListCommand.specification, run: AccessListCommand.run),
+            Subcommand(specification: CardCommand.specification, run: CardCommand.run),
+            Subcommand(specification: CardsCommand.specification, run: CardsCommand.run),
             Subcommand(specification: ConfigCommand.specification, run: ConfigCommand.run),
             Subcommand(specification: CompletionCommand.specification, run: CompletionCommand.run),
         ]
