@@ -325,6 +325,11 @@ let package = Package(
             name: "scanner-probe",
             dependencies: ["Base", "Beacon", "BlueZScanning", "HostSupport", "KernelScanning", "Scanning"],
             path: "Tests/VirtualHost/Probe", swiftSettings: settings),
+        // Serves packets of a feed to the real clients of Tests/BluetoothProxy.
+        .executableTarget(
+            name: "proxy-probe",
+            dependencies: ["Base", "Beacon", "BluetoothProxy", "Encryption", "ProxyLink", "Runtime", "System"],
+            path: "Tests/BluetoothProxy/Probe", swiftSettings: settings),
         .executableTarget(
             name: "HotPath",
             dependencies: [

@@ -34,8 +34,8 @@ struct PacketBatch {
         payload += batch.bytes
     }
 
-    /// What the controllers of ESPHome report where the level is not known.
-    private static let unknownLevel: Int8 = 127
+    /// The level that Home Assistant takes for none.
+    private static let unknownLevel: Int8 = -127
 
     /// The structures of advertising data that fit into `longestData`: a structure that is cut off would be malformed.
     static func wholeStructures(_ data: [UInt8]) -> ArraySlice<UInt8> {

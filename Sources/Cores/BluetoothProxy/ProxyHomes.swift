@@ -32,11 +32,13 @@ struct ProxyHomes {
         hurriedUntil = now.advanced(by: Self.hurry)
     }
 
-    /// A client that knows the key asks to be dialled. Of more than four the one that was adopted first is forgotten.
+    /// A client that knows the key asks to be dialled. It takes the place of those that are away: most often it is one of them, with
+    /// another address. One that is forgotten so connects by itself, later.
     ///
-    /// - Returns: Whether that is new.
-    mutating func adopt(_ address: String) -> Bool {
+    /// - Returns: Whether its address is new.
+    mutating func adopt(_ address: String, isConnected: (String) -> Bool) -> Bool {
         guard !addresses.contains(address) else { return false }
+        homes.removeAll { !isConnected($0.address) }
         if homes.count >= Self.most { homes.removeFirst() }
         homes.append(Home(address: address))
         return true

@@ -47,8 +47,8 @@ enum ProxyRequest: Equatable {
         case 36: self = .time
         case 66: self = .subscribe(isRaw: fields.numbers[0] & 1 != 0)
         case 68:
-            guard let request = DeviceRequest(rawValue: fields.numbers[1]) else { throw .init() }
-            self = .device(address: fields.numbers[0], request)
+            let request = DeviceRequest(rawValue: fields.numbers[1])
+            self = request.map { .device(address: fields.numbers[0], $0) } ?? .other
         case 70, 73, 75...78:
             self = .attribute(address: fields.numbers[0], handle: UInt32(truncatingIfNeeded: fields.numbers[1]))
         case 80: self = .freeConnections

@@ -9,8 +9,8 @@ import Beacon
 package struct ProxyServer: Sendable {
     /// Clients that know the key.
     package static let mostClients = 4
-    /// Connections whose handshake has not ended. One more ends the oldest of its address, or else the oldest.
-    package static let mostHandshakes = 8
+    /// Connections of strangers whose handshake has not ended. One more ends the oldest of its address, or else the oldest.
+    package static let mostHandshakes = 32
     /// The most bytes that one turn gives to a client that is not blocked.
     package static let mostUnwritten = 24 << 10
 
@@ -78,7 +78,7 @@ package struct ProxyServer: Sendable {
         case .received(let id, let bytes): effects = receive(bytes, from: id, at: now)
         case .blocked(let id): change(id) { $0.isBlocked = true }
         case .drained(let id): change(id) { $0.isBlocked = false }
-        case .closed(let id): effects = end(id, .departed, at: now).filter { !$0.concerns(id) }
+        case .closed(let id): effects = closed(id, at: now)
         case .scan(let scan): announce(scan, at: now)
         case .homes(let addresses): if settings.dials { homes.restore(addresses, at: now) }
         case .homeAssistantStarted: homes.started(at: now, isConnected: isConnected)
@@ -104,8 +104,8 @@ package struct ProxyServer: Sendable {
         _ id: ProxyClientID, _ peer: ProxyPeer, isDialled: Bool, _ secret: [UInt8], at now: MonotonicInstant
     ) -> [Effect] {
         var effects: [Effect] = []
-        let strangers = sessions.filter { !$0.isReady }
-        if strangers.count >= Self.mostHandshakes,
+        let strangers = sessions.filter { !$0.isReady && !$0.isDialled }
+        if !isDialled, strangers.count >= Self.mostHandshakes,
             let oldest = strangers.first(where: { $0.peer.address == peer.address }) ?? strangers.first
         {
             effects = fail(oldest.id, .tooManyHandshakes, at: now)
@@ -154,6 +154,12 @@ package struct ProxyServer: Sendable {
         guard session.isSubscribed else { return effects }
         return effects
             + notes.client(.left(address: session.peer.address, name: session.name, reason), at: now)
+    }
+
+    /// The other side has ended a session, so that nothing can be sent and nothing is to be closed.
+    private mutating func closed(_ id: ProxyClientID, at now: MonotonicInstant) -> [Effect] {
+        if sessions.contains(where: { $0.id == id && !$0.isReady && !$0.isDialled }) { counters.failed += 1 }
+        return end(id, .departed, at: now).filter { !$0.concerns(id) }
     }
 
     private mutating func stop(at now: MonotonicInstant) -> [Effect] {
@@ -230,7 +236,9 @@ package struct ProxyServer: Sendable {
     }
 
     private mutating func adopt(_ peer: ProxyPeer) -> [Effect] {
-        guard settings.dials, peer.refusal == nil, homes.adopt(peer.address) else { return [] }
+        guard settings.dials, peer.refusal == nil, homes.adopt(peer.address, isConnected: isConnected) else {
+            return []
+        }
         return [.adopted(homes.addresses)]
     }
 
@@ -281,8 +289,8 @@ package struct ProxyServer: Sendable {
             batch = PacketBatch()
         }
         for index in sessions.indices { counters.dropped += UInt64(sessions[index].dropOld(at: now)) }
-        var effects = sessions.filter(\.isOverfull).flatMap { end($0.id, .broken, at: now) }
-        for index in sessions.indices { effects += flush(index) }
+        var effects = sessions.indices.flatMap { flush($0) }
+        effects += sessions.filter(\.isOverfull).flatMap { end($0.id, .broken, at: now) }
         effects += changes()
         return effects + homes.due(at: now).map { Effect.dial(address: $0) }
     }

@@ -11,7 +11,7 @@ package import System
 /// Without it there is no socket, no timer and no memory.
 package final class ProxyLink {
     /// Connections that are taken in one turn.
-    private static let mostAccepted = 8
+    private static let mostAccepted = 4
     /// The longest time for which a dial waits for an answer.
     private static let dialTime: Duration = .seconds(5)
     /// The time without new connections after the machine had no descriptor left for one.
@@ -29,7 +29,7 @@ package final class ProxyLink {
     /// Why an address may have no packets; nil: it may.
     private let refusal: (String) -> String?
     private var server: ProxyServer
-    private let listening: ProxySocket
+    private var listening: ProxySocket?
     private var listeningWatch: DescriptorWatch?
     private var sockets: [ProxyClientID: ProxySocket] = [:]
     private var lastID: UInt64 = 0
@@ -86,10 +86,11 @@ package final class ProxyLink {
         arm()
     }
 
-    /// Says good-bye to all clients. The link is not used any more.
+    /// Says good-bye to all clients. The link is not used any more. Not from within `onEffect`.
     package func stop() {
         handle(.stop)
         (timer, listeningWatch) = (nil, nil)
+        listening = nil
         sockets = [:]
     }
 
@@ -106,8 +107,9 @@ package final class ProxyLink {
 
     private func arm() {
         var next = server.nextDeadline
-        for instant in sockets.values.compactMap(\.dialled?.until) + (acceptsAgain.map { [$0] } ?? []) {
-            next = min(next ?? instant, instant)
+        if let again = acceptsAgain { next = min(next ?? again, again) }
+        for socket in sockets.values {
+            if let until = socket.dialled?.until { next = min(next ?? until, until) }
         }
         guard next != armed else { return }
         armed = next
@@ -142,6 +144,7 @@ package final class ProxyLink {
     private func peer(_ address: String) -> ProxyPeer { ProxyPeer(address: address, refusal: refusal(address)) }
 
     private func acceptClients() {
+        guard let listening else { return }
         for _ in 0..<Self.mostAccepted {
             do throws(SystemError) {
                 let (descriptor, peer) = try NetworkAddress.accept(listening.descriptor)
@@ -228,7 +231,7 @@ package final class ProxyLink {
         do throws(SystemError) {
             let wasBlocked = socket.isBlocked
             try socket.write(bytes)
-            guard socket.isBlocked != wasBlocked else { return }
+            guard socket.isBlocked, !wasBlocked else { return }
             try socket.renewInterest()
             handle(.blocked(id))
         } catch {
