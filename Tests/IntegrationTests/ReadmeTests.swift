@@ -49,7 +49,7 @@ import Testing
         let service = try GatewayProcess("rooms: {site: \"home\"}", port: 1883)
         let list = try run(try GatewayProcess.program, service.arguments + ["acl", "--service", "rooms"])
         #expect(list.hasPrefix("user jane\n"))
-        #expect(try Self.text(of: "Docs/rooms.md").contains("```\n\(list)```\n"))
+        #expect(try Self.text(of: "Docs/rooms-fleet.md").contains("```\n\(list)```\n"))
     }
 
     private static func text(of path: String) throws -> String {
