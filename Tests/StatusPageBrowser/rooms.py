@@ -4,76 +4,19 @@
 A real broker, the service, and three gateways that say what this script has them say. IMAGES is the folder for screenshots;
 with it, the tags walk for a minute first (default: none are kept).
 """
-import json, os, shutil, subprocess, sys, tempfile, threading, time
+import json, os, shutil, subprocess, sys, tempfile, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from browser import Browser
+from house import Broker, House, free_port, uuid, wait_for
 
 program = os.path.abspath(sys.argv[1])
 folder = tempfile.mkdtemp(prefix="ibeacon-rooms-page-")
 images = sys.argv[2] if len(sys.argv) > 2 else folder
-uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
 passed = 0
 
 
 def path(name):
     return os.path.join(folder, name)
-
-
-def free_port():
-    import socket
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class House:
-    """Three gateways, and tags that are carried about."""
-    rooms = ["Kitchen", "Hall", "Bath"]
-    levels = [[-50, -75, -85], [-72, -52, -70], [-86, -74, -50]]
-
-    def __init__(self):
-        self.places = {}      # minor of a tag: number of its room
-        self.others = {}      # the same of a beacon that is no tag
-        self.silent = set()   # gateways that send nothing
-        self.pipes, self.nearby = [[subprocess.Popen(
-            ["mosquitto_pub", "-p", str(mqtt), "-q", "1", "-l", "-t", f"ibeacon-rooms/home/{kind}/g{gateway}"],
-            stdin=subprocess.PIPE) for gateway in range(3)] for kind in ("heard", "nearby")]
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
-
-    def run(self):
-        second = 100
-        while not self.ended.wait(1):
-            second += 1
-            for gateway, pipe in enumerate(self.pipes):
-                if gateway in self.silent:
-                    continue
-                beacons = [{"id": f"{uuid}:1:{minor}", "n": 3, "rssi": self.levels[room][gateway] + second * 7 % 5 - 2,
-                            "power": -59, "age": 100} for minor, room in dict(self.places).items()]
-                message = {"v": 1, "boot": "b", "seq": second, "at": second * 1000, "listening": 1000, "reports": 40,
-                           "beacons": beacons}
-                others = [{"id": f"{uuid}:2:{minor}", "rssi": self.levels[room][gateway], "region": "Bikes"}
-                          for minor, room in dict(self.others).items()]
-                try:
-                    for to, what in ((pipe, message), (self.nearby[gateway], {"v": 1, "beacons": others})):
-                        to.stdin.write(json.dumps(what).encode() + b"\n")
-                        to.stdin.flush()
-                except BrokenPipeError:
-                    return
-
-    def end(self):
-        self.ended.set()
-        self.thread.join()
-        for pipe in self.pipes + self.nearby:
-            # Without a broker it would try to reach one for ever.
-            pipe.kill()
-            pipe.wait(90)
-
-
-def publish(topic, payload, *options):
-    subprocess.run(["mosquitto_pub", "-p", str(mqtt), "-q", "1", "-t", topic, "-s", *options], input=json.dumps(payload),
-                   text=True, check=True)
 
 
 def check(what, script, limit=90):
@@ -92,10 +35,10 @@ def fits(what):
     check(what, "document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
-mqtt, http = free_port(), free_port()
+http = free_port()
 url = f"http://127.0.0.1:{http}/"
-with open(path("mosquitto.conf"), "w") as file:
-    file.write(f"listener {mqtt} 127.0.0.1\nallow_anonymous true\n")
+broker = Broker(folder)
+mqtt, publish = broker.port, broker.publish
 with open(path("config.json"), "w") as file:
     json.dump({"_type": "configuration", "host": "127.0.0.1", "port": mqtt, "username": "jane",
                "rooms": {"site": "home", "instance": "pi-hall", "http": {"listen": f"127.0.0.1:{http}"},
@@ -105,21 +48,12 @@ tag = "[...document.querySelectorAll('.tag')].find(t => t.querySelector('.name')
 inside = "(" + place + ")?.innerText.includes('%s')"
 running, house, browser = [], None, Browser()
 try:
-    running.append(subprocess.Popen([shutil.which("mosquitto") or "/usr/sbin/mosquitto", "-c", path("mosquitto.conf")],
-                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-    ready = ["mosquitto_pub", "-p", str(mqtt), "-t", "ready", "-m", "yes"]
-    for _ in range(900):
-        if subprocess.run(ready, stderr=subprocess.DEVNULL).returncode == 0:
-            break
-        time.sleep(0.1)
+    broker.start()
     with open(path("log"), "w") as out:
         running.append(subprocess.Popen(
             [program, "--config", path("config.json"), "--state-dir", path("state"), "--verbose", "rooms", "run"],
             stderr=out))
-    for _ in range(900):
-        if subprocess.run(["curl", "-sf", "-o", "/dev/null", url]).returncode == 0:
-            break
-        time.sleep(0.1)
+    wait_for("curl", "-sf", "-o", "/dev/null", url)
     browser.view(1100)
     browser.open(url)
     check("the page is live", "document.getElementById('live')?.textContent === 'live'")
@@ -129,15 +63,18 @@ try:
     for gateway, room in enumerate(House.rooms):
         publish(f"ibeacon-rooms/home/gateway/g{gateway}",
                 {"v": 1, "room": room, "version": "0.1.0" if gateway < 2 else "0.0.9", "scanner": "mgmt"}, "-r")
-    house = House()
+    house = House(broker)
     house.places[7] = 0
     check("the tag is in its room", inside % ("Kitchen", "Jane"))
     check("gateways listen", "document.querySelectorAll('#gateways .pill.good').length === 3")
     check("a gateway of another version is marked",
           "document.querySelector('#gateways .bad')?.innerText.includes('another version')")
-    check("its belief is drawn", "document.querySelectorAll('.tag .belief path').length > 0")
+    check("its belief is drawn", "document.querySelectorAll('.tag .bar-now rect').length > 0")
     browser.evaluate((tag % "Jane") + ".querySelector('summary').click()")
     check("it says why", (tag % "Jane") + ".innerText.includes('Heard by g0 at')")
+    check("the last five minutes are drawn with a legend, in which what nobody looked at is not what is improbable",
+          "['Kitchen', 'other rooms', 'not recorded'].every(text => (" + tag % "Jane" + ").querySelector('.keys').innerText.includes(text))"
+          " && (" + tag % "Jane" + ").querySelectorAll('.belief path').length > 1")
     check("the reasons stay open while the page is live",
           "new Promise(r => setTimeout(() => r(" + (tag % "Jane") + ".querySelector('details').open), 2500))")
     house.places[7] = 1
@@ -172,6 +109,8 @@ try:
                              "list"], check=True, capture_output=True, text=True).stdout
     assert "Keys" in listed, listed
     check("a tag of the configuration cannot be changed here", "!(" + (tag % "Jane") + ").querySelector('.edit')")
+    browser.evaluate((tag % "Keys") + ".querySelector('summary').click()")
+    check("another one can be, once it is opened", "(" + tag % "Keys" + ").querySelector('.edit')")
     browser.evaluate((tag % "Keys") + ".querySelector('.edit').click()")
     check("the form has the name", "document.getElementById('tag-name').value === 'Keys'")
     browser.evaluate("document.getElementById('tag-name').value = ''; document.getElementById('tag-name').focus()")
@@ -239,7 +178,10 @@ try:
           "said.every(text => /: (120|90|60|30) seconds left$|is over/.test(text)) && said[0].endsWith(': 120 seconds left')"
           " && said.at(-1).startsWith('Training of Larder with Jane is over') && !document.getElementById('trainings').closest('[aria-live]')")
     house.places[7] = 0
-    browser.evaluate((place % "Larder") + ".querySelector('[data-role=forget]').click()")
+    listed = "[...document.querySelectorAll('#room-list li')].find(l => l.querySelector('.who').innerText.trim() === 'Larder')"
+    check("to forget is not as near as to train", "(" + listed + ").querySelector('[data-role=forget]').classList.contains('quiet')"
+          " && !(" + listed + ").querySelector('[data-role=train]').classList.contains('quiet')")
+    browser.evaluate("(" + listed + ").querySelector('[data-role=forget]').click()")
     check("forgetting is asked", "document.getElementById('confirm-dialog').open")
     check("the tag is elsewhere", inside % ("Kitchen", "Jane"))
     browser.evaluate("document.querySelector('#confirm-dialog .danger').click()")
@@ -267,9 +209,9 @@ try:
     assert b'ibeacon_rooms_room_tags{id="kitchen",room="Kitchen"} 1\n' in metrics, metrics
     if shutil.which("promtool"):
         subprocess.run(["promtool", "check", "metrics"], input=metrics, check=True)
-    running[0].terminate()
+    broker.stop()
     check("a broker that goes is told", "document.getElementById('findings').innerText.includes('127.0.0.1:')")
-    running[1].terminate()
+    running[0].terminate()
     check("a service that stops is seen", "document.getElementById('live').textContent !== 'live'")
     foreign = [u for u in browser.requested() if not u.startswith(url) and not u.startswith("about:")]
     assert not foreign, f"the page asked elsewhere: {foreign}"
@@ -290,4 +232,5 @@ finally:
         if process.poll() is None:
             process.terminate()
         process.wait(10)
+    broker.stop()
     shutil.rmtree(folder, ignore_errors=True)

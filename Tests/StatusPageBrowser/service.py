@@ -80,7 +80,7 @@ try:
           "document.getElementById('findings').innerText.includes('low batteries: Kitchen 6 % (2.44 V)')")
     check("and a tile", "[...document.querySelectorAll('#state .bad')].some(t => t.innerText.includes('Batteries') && t.innerText.includes('1 low'))")
 
-    browser.evaluate("[...document.querySelectorAll('#beacons li')].find(l => /minor.5/.test(l.innerText)).querySelector('button').click()")
+    browser.evaluate("[...document.querySelectorAll('#beacons tr')].find(l => l.querySelector('.minor').innerText === '5').querySelector('button').click()")
     browser.evaluate("document.getElementById('region-name').focus()")
     browser.type("Workshop")
     browser.key("Enter", 13, "\r")

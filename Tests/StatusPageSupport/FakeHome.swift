@@ -120,6 +120,7 @@ package final class FakeHome: StatusSource {
         snapshot.process = .init(processorTime: .seconds(71), residentBytes: 21 << 20, openDescriptors: 19)
         let states = log.states(at: now)
         snapshot.trackers = rooms.enumerated().map { tracker(at: $0, $1, states, now) }
+        snapshot.markStale()
         snapshot.beacons = states.map { beacon in
             var beacon = beacon
             beacon.distance = beacon.rssi.map { distance(dBm: $0.dBm) }
@@ -145,7 +146,7 @@ package final class FakeHome: StatusSource {
         .init(
             tid: position == 0 ? "GW" : "AN",
             topic: position == 0 ? "owntracks/home/pi-kitchen" : "owntracks/home/anna",
-            device: position == 0 ? "pi-kitchen" : "anna",
+            device: position == 0 ? "pi-kitchen" : "anna", name: position == 0 ? nil : "Anna's keys",
             regions: list.map { room in
                 let beacon = beacons.first { $0.id == room.beacon }
                 var region = StatusSnapshot.RegionStatus(

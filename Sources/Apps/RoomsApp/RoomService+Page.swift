@@ -2,6 +2,7 @@ import Base
 import Configuration
 import Health
 import PageServer
+import Regions
 import Shell
 import SiteCore
 import Storage
@@ -43,7 +44,24 @@ extension RoomService: SitePageOwner {
         frame.service.refused = door.refused
         frame.service.unreadable = site.whereabouts.gateways.strangers.sorted()
         frame.service.process = ProcessUsage.read()
+        if let device = configuration.trackers.first?.deviceID, let page = configuration.statusPage {
+            frame.neighbour = (device, page)
+        }
         return frame
+    }
+
+    /// The history is read once, as soon as the clock is known.
+    var day: [Visits.Visit] {
+        guard host.wallClock.isKnown, configuration.roomHistoryDays != 0 else { return [] }
+        if !dayLog.isRestored, let reader = try? StoreReader(directory: app.settings.stateDirectory) {
+            var past: [PastTransition] = []
+            try? reader.forEachTransition(HistoryFilter(limit: DayLog.most)) { entry in
+                past.append(entry)
+                return true
+            }
+            dayLog.restore(past)
+        }
+        return dayLog.visits(until: host.wallClock.epochSeconds(at: now))
     }
 
     func carryOut(_ request: SiteRequest) -> String? {

@@ -35,6 +35,8 @@ package final class RoomService {
     private static let rereadPeriod: Duration = .seconds(60)
     /// Beacons that are not tags, for the page.
     var nearby = NearbyBeacons()
+    /// The time line of the day, for the page.
+    var dayLog = DayLog()
 
     /// - Throws: The first error of `rooms` in the configuration.
     package init(
@@ -110,7 +112,9 @@ extension RoomService: AppOwner {
                 // Notices tell what was decided of tags.
                 log.write(priority, text, of: priority == .notice ? .transitions : .general)
             case .cardMissing: lacksCard = true
-            case .send, .record, .regions, .regionsMoved, .store, .editsTaken, .eraseHistory, .obsoleteRemoved: break
+            case .record(let visit): if let entry = past(visit, at: host.now) { dayLog.add(entry) }
+            case .eraseHistory(let topic): dayLog.erase(topic)
+            case .send, .regions, .regionsMoved, .store, .editsTaken, .obsoleteRemoved: break
             }
         }
         if isShown { app.changed() }
@@ -144,12 +148,7 @@ extension RoomService: AppOwner {
             var message = happened == nil ? sealed(report) : report.message(to: identity.addresses)
             (message.owner, message.happened, message.stamp) = (base, happened ?? now, stamp(happened != nil))
             return .message(message)
-        case .record(let visit):
-            guard configuration.roomHistoryDays != 0 else { return nil }
-            return .history(
-                PastTransition(
-                    visit, tracker: identity.addresses.topic(ofTag: visit.tag.id),
-                    stamp: stamp(!app.wallClock.isKnown), happened: now))
+        case .record(let visit): return past(visit, at: now).map(StoreChange.history)
         case .regions(let tags): return .regions(tracker: base, tags.regions)
         case .regionsMoved(let former): return .regions(tracker: former, [])
         case .store(let value):
@@ -163,6 +162,14 @@ extension RoomService: AppOwner {
         case .eraseHistory(let topic): return .eraseHistory(tracker: topic)
         case .send, .deliver, .found, .refused, .log, .pageChanged, .cardMissing, .obsoleteRemoved: return nil
         }
+    }
+
+    /// A visit as the history has it; nil if no history is kept.
+    private func past(_ visit: RoomVisit, at now: MonotonicInstant) -> PastTransition? {
+        guard configuration.roomHistoryDays != 0 else { return nil }
+        return PastTransition(
+            visit, tracker: identity.addresses.topic(ofTag: visit.tag.id), stamp: stamp(!app.wallClock.isKnown),
+            happened: now)
     }
 
     private func stamp(_ isProvisional: Bool) -> WallStamp { isProvisional ? .provisional : .exact }

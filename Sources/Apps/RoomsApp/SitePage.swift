@@ -17,6 +17,8 @@ final class SitePage: PageSource {
     private var comparison: (room: String, at: MonotonicInstant, outcome: RoomConfusion?)?
     /// Shortest time between two comparisons.
     private static let comparisonLife: Duration = .seconds(1)
+    /// Largest number of tags that a search finds.
+    private static let mostFound = 50
 
     /// - Parameter owner: Not retained; it must outlive the page.
     init(_ owner: any SitePageOwner) { self.owner = owner }
@@ -102,18 +104,41 @@ final class SitePage: PageSource {
     ) -> [SiteSnapshot.ShownTag] {
         let configured = site.siteTags.regions.configuredIDs
         history.keepOnly(Set(tags.prefix(BeliefHistory.mostTags).map(\.id)))
-        return tags.prefix(SiteSnapshot.listedTags).enumerated().map { place, tag in
-            let explanation = site.engine.explanation(ofTag: place, at: now)
-            let belief = explanation.isHome ? explanation.belief : []
-            if place < BeliefHistory.mostTags {
-                history.record(tag: tag.id, belief.map { ($0.room.id, $0.probability) }, at: now)
-            }
-            return SiteSnapshot.ShownTag(
-                id: tag.id, published: site.roster.states[place], beacon: tag.pattern.description,
-                isConfigured: configured.contains(tag.id), belief: belief, training: explanation.training,
-                series: history.series(ofTag: tag.id, at: now),
-                isStale: explanation.isHome && !explanation.levels.contains(where: \.isListening))
+        return tags.indices.prefix(SiteSnapshot.listedTags).map { self.shown(site, $0, configured, at: now) }
+    }
+
+    private func shown(
+        _ site: Site, _ place: Int, _ configured: Set<String>, at now: MonotonicInstant
+    ) -> SiteSnapshot.ShownTag {
+        let tag = site.tags[place]
+        let explanation = site.engine.explanation(ofTag: place, at: now)
+        let belief = explanation.isHome ? explanation.belief : []
+        if place < BeliefHistory.mostTags {
+            history.record(tag: tag.id, belief.map { ($0.room.id, $0.probability) }, at: now)
         }
+        return SiteSnapshot.ShownTag(
+            id: tag.id, published: site.roster.states[place], beacon: tag.pattern.description,
+            isConfigured: configured.contains(tag.id), belief: belief, training: explanation.training,
+            series: history.series(ofTag: tag.id, at: now),
+            isStale: explanation.isHome && !explanation.levels.contains(where: \.isListening))
+    }
+
+    /// Of the tags that are not listed, the first whose name or room has this text.
+    private func found(_ text: String) -> JSONValue {
+        let (site, frame) = (owner.site, owner.pageFrame)
+        let wanted = text.lowercased()
+        let configured = site.siteTags.regions.configuredIDs
+        let places = site.tags.indices.dropFirst(SiteSnapshot.listedTags).lazy.filter { place in
+            site.tags[place].name.lowercased().hasPart(wanted)
+                || site.roster.states[place].room?.name.lowercased().hasPart(wanted) == true
+        }.prefix(Self.mostFound)
+        let tags = places.map { place in
+            (
+                site.tags[place].id,
+                self.shown(site, place, configured, at: frame.now).json(at: frame.now, isCurrent: frame.isCurrent)
+            )
+        }
+        return ["tags": .object(Dictionary(tags) { first, _ in first })]
     }
 
     private func gateways(of site: Site, _ frame: SiteSnapshot) -> [SiteSnapshot.ShownGateway] {
@@ -152,6 +177,12 @@ final class SitePage: PageSource {
                 return .refused(status: 404, "there is no such tag")
             }
             return .json(reasons(site, place))
+        case "/tags.json":
+            guard let text = request.argument("search"), !text.isEmpty, text.utf8.count <= 400 else {
+                return .refused(status: 400, "say what to search: /tags.json?search=TEXT")
+            }
+            return .json(found(text))
+        case "/day.json": return .json(["visits": .array(owner.day.map(\.json))])
         case "/room.json":
             guard let id = request.argument("id") else {
                 return .refused(status: 400, "say which: /room.json?id=ID")

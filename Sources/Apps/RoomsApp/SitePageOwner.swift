@@ -9,6 +9,8 @@ protocol SitePageOwner: AnyObject {
     var pageFrame: SiteSnapshot { get }
     /// Beacons that are not tags.
     var nearby: NearbyBeacons { get }
+    /// Visits of the last 24 hours; none if no history is kept, or the clock is not known.
+    var day: [Visits.Visit] { get }
     /// - Returns: Why the request was refused; nil if it is carried out.
     func carryOut(_ request: SiteRequest) -> String?
 }

@@ -1,4 +1,5 @@
 import Base
+import Configuration
 import Health
 import JSON
 import OwnTracks
@@ -105,6 +106,8 @@ struct SiteSnapshot {
     var rooms: [ShownRoom] = []
     var gateways: [ShownGateway] = []
     var services: [String: ServiceCard] = [:]
+    /// The gateway that the configuration file of this machine describes, and where its page is; nil: it has none.
+    var neighbour: (name: String, page: ListenAddress)?
     /// What a person must decide about the site's list of tags, with advice; nil: nothing.
     var question: (text: String, cure: String)?
     /// What is wrong with nodes beside the decisions that are published as nodes, with advice; nil: nothing.
@@ -226,6 +229,7 @@ extension SiteSnapshot {
             "tags": object(tags.map { ($0.id, $0.json(at: now, isCurrent: isCurrent)) }),
             "tagCount": .integer(Int64(tagCounts.all)), "homeCount": .integer(Int64(tagCounts.home)),
             "adopt": .bool(question != nil),
+            "gatewayPage": .optional(gatewayPage),
             "rooms": object(shownRooms.map { ($0.report.name.id, $0.json(isCurrent: isCurrent)) }),
             "roomCount": .integer(Int64(rooms.count)),
             "gateways": object(shownGateways.map { ($0.report.name, $0.json(at: now, isCurrent: isCurrent)) }),
@@ -237,6 +241,16 @@ extension SiteSnapshot {
             "unknownIds": .array((counters?.unknownIDs.names ?? []).map { .shown($0) }),
             "nearby": .optional(service.nearby.map { $0.json(at: now) }),
             "findings": .array(findings.map(\.json)),
+        ]
+    }
+
+    /// The page of the gateway of this machine, while it sends readings.
+    private var gatewayPage: JSONValue? {
+        guard let neighbour, gateways.contains(where: { $0.report.name == neighbour.name && $0.report.isListening })
+        else { return nil }
+        return [
+            "name": .shown(neighbour.name), "host": .string(neighbour.page.host),
+            "port": .integer(Int64(neighbour.page.port)),
         ]
     }
 
@@ -294,7 +308,7 @@ extension SiteSnapshot.Nearby {
 }
 
 extension SiteSnapshot.ShownTag {
-    fileprivate func json(at now: MonotonicInstant, isCurrent: Bool) -> JSONValue {
+    func json(at now: MonotonicInstant, isCurrent: Bool) -> JSONValue {
         var members = published.json.object ?? [:]
         members["name"] = .shown(members["name"]?.string ?? id)
         members["lastRoomName"] = members["lastRoomName"]?.string.map { .shown($0) }

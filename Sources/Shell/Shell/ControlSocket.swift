@@ -24,6 +24,12 @@ package enum ControlSocket {
         return directories.map { LocalSocket("\($0)/\(fileName)") }
     }
 
+    /// Whether systemd runs the service with this state directory: it removes the runtime directory with the service.
+    package static func isServed(for stateDirectory: String) -> Bool {
+        stateDirectory.hasPrefix(stateRoot)
+            && access("\(runtimeRoot)\(stateDirectory.dropFirst(stateRoot.count))/\(fileName)", F_OK) == 0
+    }
+
     /// Whether the process that listens may be the service: root, or the owner of the state directory.
     ///
     /// - Parameters:

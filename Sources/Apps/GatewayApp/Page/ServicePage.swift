@@ -35,7 +35,16 @@ final class ServicePage: StatusSource {
         try link.open(page, source: self)
     }
 
-    func statusSnapshot() -> StatusSnapshot { snapshot(app.host.now) }
+    func statusSnapshot() -> StatusSnapshot {
+        var snapshot = snapshot(app.host.now)
+        if let page = app.settings.configuration.rooms?.statusPage, ControlSocket.isServed(for: Self.roomsState) {
+            snapshot.roomsPage = (page.host, page.port)
+        }
+        return snapshot
+    }
+
+    /// The state of the rooms service of this machine, which shares the configuration file.
+    private static let roomsState = "/var/lib/ibeacon-gateway-rooms"
 
     func explanation(ofRegion name: String) -> [JSONValue] {
         let now = app.host.now

@@ -18,7 +18,6 @@ const roomName = id => state.rooms[id] ? clean(state.rooms[id].name) : clean(id)
 let colours = new Map();     // their numbers, by the room's id
 const colour = id => "c" + (colours.get(id) || 0) % 8;
 const percent = share => Math.round(share * 100) + "\u00a0%";
-const sinceText = tag => state.time === null || !tag.since ? "" : "for " + span(Math.max(0, state.time - tag.since));
 const post = (path, body, error) => act(path, body, { open: false, showModal() {} }, error);
 
 function svg(kind, attributes, ...children) {
@@ -28,105 +27,138 @@ function svg(kind, attributes, ...children) {
   return node;
 }
 
-// The belief of the last five minutes: for each step a column, shared among the rooms.
+// How probable each room is now: the room that is reported comes first.
+function beliefBar(tag) {
+  const bar = svg("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", class: "bar-now", "aria-hidden": "true" });
+  const shares = tag.home && !tag.stale ? Object.entries(tag.belief) : [];
+  if (!shares.length) { bar.classList.add("none"); return bar; }
+  shares.sort((a, b) => (b[0] === tag.room) - (a[0] === tag.room) || b[1] - a[1]);
+  let x = 0;
+  for (const [room, share] of shares) {
+    if (share < 0.05) continue;
+    const width = Math.min(100 - x, Math.round(share * 100));
+    bar.append(svg("rect", { x, y: 0, width, height: 10, class: colour(room) }));
+    x += width;
+  }
+  return bar;
+}
+
+const swatch = (kind, ...text) => make("span", { class: "key" }, make("span", { class: "swatch " + kind }), ...text);
+
+// The belief of the last five minutes: for each step a column, shared among the rooms. A step in which no page was open has no
+// column at all.
 function beliefPlot(tag) {
   const width = 300, height = 40;
   const series = Object.entries(tag.series).map(([room, text]) => ({ room, values: text.split(",") }));
   series.sort((a, b) => (b.room === tag.room) - (a.room === tag.room) || (a.room < b.room ? -1 : 1));
   const columns = series.length ? series[0].values.length : 0, step = width / Math.max(1, columns);
   const plot = svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", class: "belief", role: "img" });
-  const below = new Array(columns).fill(0), most = [];
+  const column = (index, low, high) =>
+    `M${(index * step).toFixed(1)} ${low.toFixed(1)}h${(step + 0.3).toFixed(1)}V${high.toFixed(1)}h-${(step + 0.3).toFixed(1)}Z`;
+  const recorded = new Array(columns).fill(false), below = new Array(columns).fill(0), most = [];
+  for (const { values } of series) values.forEach((text, index) => { if (text !== "") recorded[index] = true; });
+  plot.append(svg("path", { class: "rest", d: recorded.map((is, index) => is ? column(index, height, 0) : "").join("") }));
   for (const { room, values } of series) {
     let path = "";
     values.forEach((text, index) => {
       const value = Number(text) / 100;
       if (!value) return;
-      const low = height * (1 - below[index]), high = Math.max(0, low - height * value);
-      path += `M${(index * step).toFixed(1)} ${low.toFixed(1)}h${(step + 0.3).toFixed(1)}V${high.toFixed(1)}h-${(step + 0.3).toFixed(1)}Z`;
+      const low = height * (1 - below[index]);
+      path += column(index, low, Math.max(0, low - height * value));
       below[index] += value;
       if (value > 0.5) most[index] = room;
     });
     plot.append(svg("path", { d: path, class: colour(room) }));
   }
   const path = most.filter((room, index) => room && room !== most[index - 1]).map(roomName);
-  const label = path.length ? "Most probable in the last five minutes: " + path.join(", then ") : "No data in the last five minutes";
-  plot.setAttribute("aria-label", label);
-  plot.append(svg("title", {}, label));
-  return plot;
+  plot.setAttribute("aria-label", path.length ? "Most probable in the last five minutes: " + path.join(", then ") : "No data in the last five minutes");
+  const keys = series.map(({ room }) => swatch(colour(room), name(roomName(room))));
+  keys.push(swatch("rest", "other rooms"));
+  if (recorded.includes(false)) keys.push(swatch("", "not recorded: no page was open"));
+  return make("div", {}, make("p", {}, "The last five minutes:"), plot, make("p", { class: "keys" }, ...keys));
 }
 
-// Rooms
+// Who is where
+
+const manyTags = 12;   // from so many on, there are search and order
+const byChange = (a, b) => b[1].since - a[1].since || byName(a, b);
+const whereText = tag => !tag.home ? "away" : tag.room ? roomName(tag.room) : "at home";
+
+function matching() {
+  const wanted = $("tools").hidden ? "" : $("search").value.trim().toLocaleLowerCase();
+  if (!wanted) return tags();
+  const has = text => clean(text).toLocaleLowerCase().includes(wanted);
+  return tags().filter(([, tag]) => has(tag.name) || has(whereText(tag)) || has(tag.beacon));
+}
 
 function places() {
-  const all = tags(), inside = new Map();
+  const all = matching(), many = state.tagCount >= manyTags;
+  if (many && $("order").value !== "room") {
+    if ($("order").value === "since") all.sort(byChange);
+    return all.length ? [{ id: ":all", name: "All tags", flat: true, room: null, note: "", tags: all }] : [];
+  }
+  const inside = new Map();
   for (const entry of all) if (entry[1].home) inside.set(entry[1].room, [...(inside.get(entry[1].room) || []), entry]);
-  const list = rooms().map(([id, room]) => ({ id, name: clean(room.name), room, tags: inside.get(id) || [] }));
+  const list = rooms().map(([id, room]) => ({ id, name: clean(room.name), room, tags: inside.get(id) || [] })).filter(place => place.tags.length || !many);
   const unknown = all.filter(([, tag]) => tag.home && !state.rooms[tag.room]);
   const away = all.filter(([, tag]) => !tag.home);
-  if (unknown.length) list.push({ id: ":unknown", name: "At home", room: null, note: "the room is not known yet", tags: unknown });
+  if (unknown.length) list.push({ id: ":unknown", name: "At home", room: null, note: "room not known yet", tags: unknown });
   if (away.length) list.push({ id: ":away", name: "Away", room: null, note: "", tags: away });
   return list;
 }
 
 function drawPlace(place) {
-  const { room } = place;
-  const facts = [];
-  if (place.note) facts.push(place.note);
-  if (room) {
-    facts.push(room.gateways.length ? (room.gateways.length === 1 ? "gateway " : "gateways ") + room.gateways.map(clean).join(", ") : "no gateway");
-    if (room.stale && state.current && room.gateways.length) facts.push("not heard now: no gateway listens here");
-    facts.push(room.trainedSeconds >= 1 ? "trained" : "not trained");
-  }
-  const foot = make("div", { class: "foot" });
-  if (room) {
-    const train = make("button", { type: "button", "data-role": "train", "aria-label": "Train " + place.name }, "Train");
-    train.onclick = () => {
-      $("training-room").value = room.name;
-      $("training-form").scrollIntoView({ block: "center" });
-      ($("training-tag").value ? $("training-start") : $("training-tag")).focus();
-    };
-    foot.append(train);
-    if (room.trainedSeconds >= 1 || room.ownSeconds >= 1) {
-      const forget = make("button", { type: "button", "data-role": "forget", "aria-label": "Forget what was learned of " + place.name }, "Forget");
-      forget.onclick = () => askToForget(place);
-      foot.append(forget);
-    }
-  }
-  const count = make("span", { class: "count" }, place.tags.length ? String(place.tags.length) : "");
-  return make("li", { class: "place" + (room && room.stale ? " stale" : "") + (place.tags.length ? " occupied" : "") + (room ? " " + colour(place.id) : "") },
-    make("div", { class: "head" }, make("h3", {}, name(place.name)), count),
-    facts.length ? make("p", { class: "facts" }, facts.join(" · ")) : null, make("ul", { "data-list": "" }), room ? foot : null);
+  const { room } = place, note = room && room.stale ? "as last known" : place.note;
+  return make("li", { class: "place" + (room && room.stale ? " stale" : "") + (place.flat ? " flat" : "") + (place.tags.length ? " occupied" : "") + (room ? " " + colour(place.id) : "") },
+    make("div", { class: "head" }, make("h3", {}, name(place.name)),
+      make("p", { class: "facts" }, note || (place.tags.length ? String(place.tags.length) : "nobody"))),
+    make("ul", { "data-list": "" }));
 }
 
-function drawTag([id, tag]) {
-  const text = clean(tag.name);
-  const facts = [sinceText(tag)];
+// One line for each tag. What else is known of it is drawn when it is opened.
+function drawTag([id, tag], flat) {
   const trains = tag.training && !tag.training.over;
-  if (tag.lastRoomName) facts.push("last in " + clean(tag.lastRoomName));
-  if (tag.lastHeard && state.time !== null) facts.push("heard " + span(Math.max(0, state.time - tag.lastHeard)) + " ago");
-  if (tag.stale) facts.push("as last known");
-  else if (tag.home && tag.room && !trains) facts.push(percent(tag.confidence) + " sure");
-  if (trains) facts.push("training " + clean(tag.training.roomName));
-  const why = make("details", {}, make("summary", { "data-role": "why" }, "Why"),
-    ...(reasons.get(id) || ["…"]).map(sentence => make("p", { class: "wrap" }, clean(sentence))), make("p", { class: "mono" }, clean(tag.beacon)));
-  why.open = opened.has(id);
-  why.ontoggle = event => {
+  const when = trains ? "training" : tag.stale ? "as last known" : !tag.since ? "never heard" : state.time === null ? "" : (tag.home ? "" : "left ") + clock(tag.since, state.time);
+  const more = make("details", {},
+    make("summary", { "data-role": "why" }, make("span", { class: "name" }, name(tag.name)),
+      flat ? make("span", { class: "where" }, name(whereText(tag))) : null, beliefBar(tag), make("span", { class: "when" }, tag.home && !tag.stale && !trains ? make("span", { class: "unseen" }, "since ") : null, when)),
+    opened.has(id) ? drawMore(id, tag, trains) : null);
+  more.open = opened.has(id);
+  more.ontoggle = event => {
     const { open } = event.currentTarget;
     if (open === opened.has(id)) return;
     if (open) { opened.add(id); explain(id); } else opened.delete(id);
+    fillPlaces();
   };
-  const node = make("li", { class: "tag" + (tag.stale ? " stale" : "") }, make("p", { class: "name" }, name(tag.name)));
+  return make("li", { class: "tag" + (tag.stale ? " stale" : "") + (tag.home ? "" : " away") }, more);
+}
+
+function drawMore(id, tag, trains) {
+  const text = clean(tag.name), facts = [];
+  const since = tag.since && state.time !== null ? " since " + clock(tag.since, state.time) : "";
+  facts.push((tag.home ? "in " + (tag.room ? roomName(tag.room) : "a room that is not known yet") : "away") + since);
+  if (tag.lastRoomName) facts.push("last in " + clean(tag.lastRoomName));
+  if (tag.lastHeard && state.time !== null) facts.push("heard last at " + clock(tag.lastHeard, state.time));
+  if (tag.stale) facts.push("this is the last that is known: it may have gone since");
+  else if (tag.home && tag.room && !trains) facts.push(percent(tag.confidence) + " sure");
+  if (trains) facts.push("training " + clean(tag.training.roomName));
+  const acts = make("p", { class: "acts" });
   if (!tag.configured) {
-    const edit = make("button", { class: "icon edit", type: "button", "data-role": "edit", "aria-label": "Rename " + text, title: "Rename" }, "✎");
+    const edit = make("button", { class: "edit", type: "button", "data-role": "edit", "aria-label": "Rename " + text }, "Rename");
     edit.onclick = () => askTag(id);
-    const remove = make("button", { class: "icon remove", type: "button", "data-role": "remove", "aria-label": "Remove " + text, title: "Remove" }, "×");
+    const remove = make("button", { class: "quiet remove", type: "button", "data-role": "remove", "aria-label": "Remove " + text }, "Remove …");
     remove.onclick = () => askRemoval(id);
-    node.append(edit, remove);
+    acts.append(edit, remove);
   }
-  node.append(make("p", {}, facts.filter(Boolean).join(" · ")));
-  if (Object.keys(tag.series).length) node.append(beliefPlot(tag));
-  node.append(why);
-  return node;
+  return make("div", { class: "more" }, make("p", {}, facts.join(" · ")),
+    Object.keys(tag.series).length ? beliefPlot(tag) : null,
+    state.time !== null && visits && visits.has(id) ? make("div", {}, make("p", {}, "The last 24 hours, until now:"), dayStrip(id), lastStays(id)) : null,
+    ...(reasons.get(id) || ["…"]).map(sentence => make("p", { class: "wrap" }, clean(sentence))), make("p", { class: "mono" }, clean(tag.beacon)), acts);
+}
+
+function lastStays(id) {
+  const text = stays(id).slice(-4).reverse().map(stay => `${stay.name} ${stay.open ? "since " + clock(stay.from, state.time) : clock(stay.from, state.time) + " – " + clock(stay.to, state.time)}`);
+  return make("p", {}, text.join(" · "));
 }
 
 async function explain(id) {
@@ -139,11 +171,122 @@ async function explain(id) {
 }
 
 function fillPlaces() {
-  const list = places();
+  const many = state.tagCount >= manyTags, list = places();
+  if (!many) $("search").value = "";
+  $("tools").hidden = !many;
+  $("places").className = many ? "many" : "";
   fill($("places"), list, place => place.id,
-    place => JSON.stringify([place.name, place.note, place.room && [place.room.stale, state.current, place.room.gateways, place.room.trainedSeconds >= 1, place.room.ownSeconds >= 1, colour(place.id)], place.tags.length]), drawPlace);
+    place => JSON.stringify([place.name, place.note, place.flat, place.room && [place.room.stale, colour(place.id)], place.tags.length]), drawPlace);
   list.forEach((place, index) => fill($("places").children[index].querySelector("ul"), place.tags, entry => entry[0],
-    ([id, tag]) => JSON.stringify([tag.name, sinceText(tag), tag.lastRoomName, tag.lastHeard, tag.confidence, tag.stale, tag.series, tag.home, tag.room, tag.configured, tag.training && !tag.training.over, reasons.get(id)]), drawTag));
+    ([id, tag]) => {
+      const open = opened.has(id);
+      return JSON.stringify([tag.name, tag.since, tag.confidence, tag.belief, tag.stale, tag.home, whereText(tag), tag.training && !tag.training.over, Object.keys(tag.belief).map(colour), open,
+        open && state.time !== null && dayKey(id), open && [tag.lastRoomName, tag.lastHeard, tag.series, tag.configured, reasons.get(id)]]);
+    }, entry => drawTag(entry, place.flat)));
+  const empty = many && !$("search").value.trim() ? rooms().filter(([, room]) => !room.count) : [];
+  const mark = JSON.stringify(empty.map(([, room]) => room.name));
+  if ($("nobody").dataset.mark !== mark) {
+    $("nobody").dataset.mark = mark;
+    $("nobody").hidden = !empty.length;
+    $("nobody").replaceChildren("Nobody in ", ...empty.flatMap(([, room], index) => [index ? ", " : "", name(room.name)]));
+  }
+  $("legend").hidden = !state.tagCount;
+  $("no-match").hidden = list.length > 0 || !$("search").value.trim();
+  $("no-match").textContent = $("no-match").hidden ? "" : "No tag here has this in its name, room or beacon.";
+}
+$("search").addEventListener("input", () => { seek(); if (state) fillPlaces(); });
+
+// Of very many tags the state has a part; the service searches the others.
+let found = {}, sought = "";
+async function seek() {
+  const wanted = $("tools").hidden ? "" : $("search").value.trim();
+  if (!state || !wanted || state.tagCount <= Object.keys(state.listed).length) { found = {}; sought = ""; return; }
+  const answer = await fetch("/tags.json?search=" + encodeURIComponent(wanted)).catch(() => null);
+  if (!answer || !answer.ok || wanted !== $("search").value.trim()) return;
+  found = (await answer.json()).tags;
+  const isNew = wanted !== sought;
+  sought = wanted;
+  state.tags = { ...found, ...state.listed };
+  if (isNew) fillPlaces();
+}
+$("order").addEventListener("change", () => state && fillPlaces());
+
+// The day: where each tag was in the last 24 hours. It is asked for when it is shown, each minute and when a tag has moved.
+
+let visits = null, dayMark = "", dayAsked = 0;
+async function askDay() {
+  const mark = JSON.stringify(tags().map(([id, tag]) => [id, tag.home, tag.room]));
+  if (mark === dayMark && Date.now() - dayAsked < 60000) return;
+  [dayMark, dayAsked] = [mark, Date.now()];
+  const answer = await fetch("/day.json").catch(() => null);
+  if (!answer || !answer.ok) return;
+  visits = new Map();
+  for (const visit of (await answer.json()).visits) visits.set(visit.tag, [...(visits.get(visit.tag) || []), visit]);
+  if (state) { fillPlaces(); fillDay(); }
+}
+
+function stays(id) {
+  const end = state.time, begin = end - 86400;
+  return ((visits && visits.get(id)) || []).map(visit => {
+    // Where no end is known, only the beginning is drawn.
+    const open = visit.to === null && state.tags[id] && state.tags[id].home && state.tags[id].room === visit.room;
+    const from = visit.from === null ? visit.to : visit.from, to = visit.to === null ? (open ? end : from) : visit.to;
+    return { room: visit.room, name: clean(state.rooms[visit.room] ? state.rooms[visit.room].name : visit.roomName), open, from: Math.max(begin, from), to: Math.max(begin, to) };
+  });
+}
+
+function dayStrip(id) {
+  const begin = state.time - 86400, list = stays(id), x = at => ((at - begin) / 86.4).toFixed(1);
+  const told = list.slice(-8).map(stay => `${stay.name} ${clock(stay.from, state.time)} to ${stay.open ? "now" : clock(stay.to, state.time)}`);
+  const strip = svg("svg", { viewBox: "0 0 1000 10", preserveAspectRatio: "none", class: "strip", role: "img", "aria-label": told.length ? "The last 24 hours: " + told.join(", ") : "In no room in the last 24 hours" });
+  for (const stay of list)
+    strip.append(svg("rect", { x: x(stay.from), y: 0, width: Math.max(1.5, (stay.to - stay.from) / 86.4).toFixed(1), height: 10, class: colour(stay.room) },
+      svg("title", {}, `${stay.name}, ${clock(stay.from, state.time)} to ${stay.open ? "now" : clock(stay.to, state.time)}`)));
+  // Every six hours of the local day.
+  const hour = new Date(begin * 1000);
+  hour.setMinutes(0, 0, 0);
+  for (let step = 0; step < 26; step++, hour.setTime(hour.getTime() + 3600000))
+    if (hour.getHours() % 6 === 0 && hour.getTime() / 1000 > begin && hour.getTime() / 1000 < state.time)
+      strip.append(svg("path", { d: `M${x(hour.getTime() / 1000)} 0v10`, class: "hour" }));
+  return strip;
+}
+// A strip moves by a pixel in some minutes only.
+const dayKey = id => [Math.floor(state.time / 120), visits && visits.get(id), state.tags[id].room, state.tags[id].home, colours.size];
+
+function fillDay() {
+  if (!$("day").open && !opened.size) return;
+  if (state.time === null) return;
+  askDay();
+  if (!$("day").open) return;
+  const hours = [24, 18, 12, 6, 0].map(ago => new Date((state.time - ago * 3600) * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false }));
+  if ($("day-hours").textContent !== hours.join("")) $("day-hours").replaceChildren(...hours.map(text => make("span", {}, text)));
+  $("no-day").hidden = !visits || visits.size > 0;
+  fill($("day-list"), visits && visits.size ? matching() : [], entry => entry[0], ([id, tag]) => JSON.stringify([tag.name, ...dayKey(id)]),
+    ([id, tag]) => make("li", {}, make("span", { class: "name" }, name(tag.name)), dayStrip(id)));
+}
+$("day").addEventListener("toggle", () => state && fillDay());
+
+// Rooms: which gateways stand there, and what was trained. Training is what people do here. To forget is rare, and is asked.
+
+function drawRoom([id, room]) {
+  const facts = [room.gateways.length ? (room.gateways.length === 1 ? "gateway " : "gateways ") + room.gateways.map(clean).join(", ") : "no gateway"];
+  if (room.stale && state.current && room.gateways.length) facts.push("not heard now: no gateway listens here");
+  const trained = room.trainedSeconds >= 1;
+  const train = make("button", { type: "button", "data-role": "train", "aria-label": "Train " + clean(room.name) }, "Train");
+  train.onclick = () => {
+    $("training-room").value = room.name;
+    $("training-form").scrollIntoView({ block: "center" });
+    ($("training-tag").value ? $("training-start") : $("training-tag")).focus();
+  };
+  const acts = make("p", { class: "acts" });
+  if (trained || room.ownSeconds >= 1) {
+    const forget = make("button", { type: "button", class: "quiet", "data-role": "forget", "aria-label": "Forget what was learned of " + clean(room.name) }, "Forget …");
+    forget.onclick = () => askToForget({ id, name: clean(room.name) });
+    acts.append(forget);
+  }
+  acts.append(train);
+  return make("li", { class: (room.stale ? "stale " : "") + colour(id) }, make("p", { class: "who" }, make("span", { class: "swatch" }), name(room.name)),
+    make("p", { class: "facts" }, facts.join(" · ")), make("p", { class: "pill" + (trained ? " good" : "") }, trained ? "trained" : "not trained"), acts);
 }
 
 // For screen readers: one sentence for each tag that changed its room. All are set at once, because each text replaces the
@@ -175,10 +318,9 @@ function drawGateway([id, gateway]) {
   else if (gateway.heardAgo > 15) facts.push("heard " + ago(gateway.heardAgo));
   facts.push(gateway.version === null ? "no card: ESPresense, or not connected yet" : gateway.version ? "version " + clean(gateway.version) : "version not known");
   if (gateway.scanner) facts.push(clean(gateway.scanner));
+  if (gateway.otherVersion) facts.push("another version than most gateways");
   return make("li", { class: (problem || gateway.otherVersion ? "bad" : "") + (gateway.stale ? " stale" : "") },
-    make("p", { class: "who" }, name(id)), make("p", { class: "pill " + kind }, text),
-    make("p", { class: "facts" }, facts.join(" · ")),
-    gateway.otherVersion ? make("p", { class: "facts" }, make("b", {}, "another version than most gateways")) : null);
+    make("p", { class: "who" }, name(id)), make("p", { class: "facts" }, facts.join(" · ")), make("p", { class: "pill " + kind }, text));
 }
 
 // Beacons that are no tags, while they are asked for
@@ -316,23 +458,30 @@ function tiles() {
 
 function show(next) {
   state = next;
+  state.listed = state.tags;
+  state.tags = { ...found, ...state.listed };
   $("site").textContent = clean(state.site);
   document.title = `${clean(state.site)} · iBeacon rooms`;
   colours = new Map(Object.keys(state.rooms).sort().map((id, number) => [id, number]));
   const gateways = Object.entries(state.gateways);
-  $("subtitle").textContent = (state.role === "standby" ? "standby · " : "") + (state.current ? "" : "as last known: ") + `${state.homeCount} of ${state.tagCount} tags at home · ${state.listening} of ${state.gatewayCount} gateways listen`;
+  $("subtitle").textContent = (state.role === "standby" ? "standby · " : "") + (state.current ? "" : state.broker.state === "connected" || state.broker.sinceAgo === null ? "as last known: " : `as last known ${ago(state.broker.sinceAgo)}: `) + `${state.homeCount} of ${state.tagCount} tags at home · ${state.listening} of ${state.gatewayCount} gateways listen`;
   $("version").textContent = "version " + clean(state.version);
   $("tag-count").textContent = `(${state.tagCount})`;
-  const more = state.tagCount - Object.keys(state.tags).length;
+  const more = state.tagCount - Object.keys(state.listed).length;
   $("more-tags").hidden = more <= 0;
-  $("more-tags").textContent = `${more} more tags are not shown here; 'ibeacon-gateway rooms status' lists all.`;
+  $("more-tags").textContent = `${more} more tags are not shown until they are searched by name or room; 'ibeacon-gateway rooms status' lists all.`;
   const moreRooms = state.roomCount - Object.keys(state.rooms).length, moreGateways = state.gatewayCount - gateways.length;
   $("more-rooms").hidden = moreRooms <= 0;
   $("more-rooms").textContent = `${moreRooms} more rooms are not shown here: rooms with tags come first.`;
   $("more-gateways").hidden = moreGateways <= 0;
   $("more-gateways").textContent = `${moreGateways} more gateways are not shown here: those that need attention come first. 'ibeacon-gateway rooms gateways' lists all.`;
   for (const id of opened) if (state.tags[id]) explain(id); else opened.delete(id);
+  if ($("search").value) seek();
   fillPlaces();
+  fillDay();
+  showLink($("pages"), state.gatewayPage, state.gatewayPage ? "gateway " + clean(state.gatewayPage.name) : "");
+  fill($("room-list"), rooms(), entry => entry[0],
+    ([id, room]) => JSON.stringify([room.name, room.stale, state.current, room.gateways, room.trainedSeconds >= 1, room.ownSeconds >= 1, colour(id)]), drawRoom);
   announce();
   fillNearby();
   fillForm();

@@ -49,43 +49,68 @@ function charge(battery) {
   return [`${battery.low ? "battery low:" : "battery"}\u00a0${battery.percent}\u00a0%`];
 }
 
-function drawTracker(tracker) {
-  const inside = tracker.regions.filter(region => region.inside);
+// What people call a tracker. Its topic is under the details of its regions.
+const called = tracker => tracker.name || tracker.topic.split("/").pop();
+// The moment so many seconds ago, in epoch seconds. It is kept while it is the same, although ages and time are rounded.
+const moments = new Map();
+function moment(key, ago) {
+  const at = state.time - ago, known = moments.get(key);
+  if (known !== undefined && Math.abs(known - at) < 3) return known;
+  moments.set(key, at);
+  return at;
+}
+
+// A tracker with one region, such as a keyfob, is one line.
+const isSingle = (tracker, position) => position > 0 && tracker.regionCount === 1;
+
+function drawTracker(tracker, position) {
+  const quiet = tracker.monitoring === -1 ? make("span", { class: "pill" }, "quiet: sends no events") : null;
+  if (isSingle(tracker, position))
+    return make("article", { class: "card tracker single" + (tracker.regions.some(region => region.stale) ? " old" : "") }, quiet, make("div", { class: "rooms", "data-list": "" }));
+  const inside = tracker.regions.filter(region => region.inside).length;
   const badge = make("span", { class: "badge", "aria-hidden": "true" }, clean(tracker.tid).slice(0, 4));
-  const where = make("span", { class: "wrap" });
-  if (inside.length) inside.forEach((region, index) => where.append(index ? ", " : "in ", name(region.name)));
-  else where.append(tracker.regionCount ? "in no region" : "no regions yet: make one of a beacon below");
+  const where = !tracker.regionCount ? "no regions yet: make one of a beacon below" : `${inside} of ${tracker.regionCount} here`;
   return make("article", { class: "card tracker" },
-    make("div", { class: "head" }, badge, make("h3", { class: "wrap" }, name(tracker.topic)), where,
-      tracker.monitoring === -1 ? make("span", { class: "pill" }, "quiet: sends no events") : null),
+    make("div", { class: "head" }, badge, make("h3", { class: "wrap" }, name(called(tracker))), make("span", { class: "soft" }, where), quiet),
     make("div", { class: "rooms", "data-list": "" }));
 }
 function fillRooms(rooms, tracker, position) {
-  fill(rooms, tracker.regions, region => region.rid,
-    region => JSON.stringify([region.name, region.inside, region.stale, region.rssi, region.distance, ago(region.sinceAgo), ago(region.heardAgo), region.leavesIn, region.explanation, charge(region.battery)]),
-    (region, old) => drawRoom(region, old, position));
+  const sorted = [...tracker.regions].sort((a, b) => a.name.localeCompare(b.name) || (a.rid < b.rid ? -1 : 1));
+  fill(rooms, sorted, region => region.rid,
+    region => JSON.stringify([called(tracker), tracker.regionCount, region.name, region.inside, region.stale, region.rssi, region.distance, whenText(region, position), ago(region.heardAgo), region.explanation, charge(region.battery)]),
+    (region, old) => drawRoom(region, old, tracker, position));
 }
-function drawRoom(region, old, position) {
-  const remove = make("button", { class: "remove", "data-role": "remove", type: "button", "aria-label": "Remove region " + clean(region.name), title: "Remove" }, "×");
+// In words: since when it is here, or when it left.
+function whenText(region, position) {
+  if (region.sinceAgo === null) return region.inside ? "here" : "never here";
+  if (state.time === null) return region.inside ? "here for " + span(region.sinceAgo) : "left " + ago(region.sinceAgo);
+  return (region.inside ? "here since " : "left at ") + clock(moment(`${position}|${region.rid}`, region.sinceAgo), state.time);
+}
+function drawRoom(region, old, tracker, position) {
+  const single = isSingle(tracker, position), title = single ? called(tracker) : region.name;
+  const remove = make("button", { class: "quiet remove", "data-role": "remove", type: "button", "aria-label": "Remove region " + clean(region.name) }, "Remove …");
   remove.onclick = () => askRemoval(region, position);
-  const edit = make("button", { class: "edit", "data-role": "edit", type: "button", "aria-label": "Change region " + clean(region.name), title: "Change" }, "✎");
+  const edit = make("button", { class: "edit", "data-role": "edit", type: "button", "aria-label": "Change region " + clean(region.name) }, "Change");
   edit.onclick = () => askEdit(region, position);
-  const facts = [];
+  const facts = region.stale ? ["as last known: no radio listens"] : [];
   if (region.inside) {
-    facts.push("for " + span(region.sinceAgo));
-    if (region.rssi !== null) facts.push(signal(region.rssi));
-    if (region.distance !== null) facts.push("about\u00a0" + region.distance + "\u00a0m");
+    if (region.rssi !== null && !region.stale) facts.push(signal(region.rssi));
+    if (region.distance !== null && !region.stale) facts.push("about\u00a0" + region.distance + "\u00a0m");
     if (region.heardAgo > 15) facts.push("silent for " + span(region.heardAgo));
-  } else facts.push(region.sinceAgo === null ? "never entered" : "left " + ago(region.sinceAgo));
+  }
   facts.push(...charge(region.battery));
-  const why = make("details", {}, make("summary", { "data-role": "why" }, "Why"),
-    make("p", { class: "wrap" }, clean(region.explanation) || "No more is known."),
-    make("p", { class: "mono" }, clean(region.description)));
-  if (old && old.querySelector("details") && old.querySelector("details").open) why.open = true;
-  if (region.stale) facts.unshift("as last known: no radio listens");
-  return make("div", { class: "room" + (region.inside ? " in" : "") + (region.stale ? " stale" : "") },
-    make("p", { class: "name" }, name(region.name), make("span", { class: "unseen" }, region.inside ? "inside" : "outside")),
-    edit, remove, make("p", {}, facts.join(" · ")), region.explanation || region.description ? why : null);
+  const low = region.battery !== null && region.battery.low;
+  const more = make("details", {},
+    make("summary", { "data-role": "why" }, make("span", { class: "name" }, name(title), make("span", { class: "unseen" }, region.inside ? ", inside" : ", outside")),
+      single && title !== region.name ? make("span", { class: "where" }, name(region.name)) : null,
+      low ? make("span", { class: "pill warn" }, ...charge(region.battery)) : null,
+      make("span", { class: "when" }, (region.stale ? "as last known: " : "") + whenText(region, position))),
+    make("div", { class: "more" }, facts.length ? make("p", {}, facts.join(" · ")) : null,
+      make("p", {}, clean(region.explanation) || "No more is known."),
+      make("p", { class: "mono" }, clean(region.description)), make("p", { class: "mono" }, `${clean(tracker.topic)}, tid ${clean(tracker.tid)}`),
+      make("p", { class: "acts" }, edit, remove)));
+  if (old && old.querySelector("details") && old.querySelector("details").open) more.open = true;
+  return make("div", { class: "room tag" + (region.inside ? " in" : "") + (region.stale ? " stale" : "") }, more);
 }
 
 // The strongest beacons come first, in steps of ten decibels of the best level of the last minutes. Rows that move with
@@ -98,30 +123,37 @@ function inOrder(beacons) {
 }
 
 function drawBeacon(beacon) {
-  const id = `${beacon.uuid}:${beacon.major}:${beacon.minor}`;
-  const who = make("p", { class: "who" });
+  const id = `${beacon.uuid}:${beacon.major}:${beacon.minor}`, who = make("td", { class: "who" });
   if (beacon.regions.length) beacon.regions.forEach((text, index) => who.append(index ? ", " : "", name(text)));
-  else who.append(make("span", { class: "none" }, "no region"));
-  const button = make("button", { type: "button", "data-role": "make", "aria-label": `Make a region of beacon ${beacon.major} ${beacon.minor}` }, "Make a region");
-  button.onclick = () => askRegion(beacon);
-  const facts = [`major\u00a0${beacon.major} · minor\u00a0${beacon.minor}`];
-  if (beacon.distance !== null) facts.push(`≈\u00a0${beacon.distance}\u00a0m`);
-  if (beacon.interval !== null) facts.push(`every\u00a0${beacon.interval}\u00a0s`);
+  else {
+    const button = make("button", { type: "button", "data-role": "make", "aria-label": `Make a region of beacon ${beacon.major} ${beacon.minor}` }, "Make a region");
+    button.onclick = () => askRegion(beacon);
+    who.append(button);
+  }
+  const facts = [];
   if (beacon.heardAgo > 15) facts.push("heard " + ago(beacon.heardAgo));
+  if (beacon.distance !== null) facts.push(`≈\u00a0${beacon.distance}\u00a0m`);
   facts.push(...charge(beacon.battery));
-  return make("li", {}, who, make("p", { class: "dbm" + (beacon.heardAgo > 60 ? " stale" : "") }, signal(beacon.rssi)),
-    make("p", { class: "mono", title: id }, beacon.uuid),
-    plot(beacon.series, `Signal of the last five minutes, now ${signal(beacon.rssi)}`),
-    make("div", { class: "foot" }, make("span", {}, facts.join(" · ")), button));
+  if (beacon.interval !== null) facts.push(`every\u00a0${beacon.interval}\u00a0s`);
+  return make("tr", { class: beacon.heardAgo > 60 ? "old" : undefined, title: id }, make("td", { class: "minor" }, String(beacon.minor)), who,
+    make("td", { class: "major" }, String(beacon.major)), make("td", { class: "mono uuid" }, beacon.uuid),
+    make("td", { class: "signal" }, plot(beacon.series, `Signal of the last five minutes, now ${signal(beacon.rssi)}`)),
+    make("td", { class: "level" }, signal(beacon.rssi)), make("td", { class: "more", title: facts.join(" · ") }, facts.join(" · ")));
+}
+
+// One sentence for a transition, in the names that people gave: "Anna's keys left Hall". Regions of the gateway itself are named alone.
+function sentence(entry) {
+  const place = state.trackers.findIndex(tracker => entry.tracker ? tracker.topic === entry.tracker : tracker.tid === entry.tid);
+  const tracker = state.trackers[place], verb = entry.event === "enter" ? " entered" : " left";
+  if (tracker && place === 0 && !tracker.name) return [name(entry.name), verb];
+  return [make("b", {}, name(tracker ? called(tracker) : entry.tid)), verb + " ", name(entry.name)];
 }
 
 function drawTransition(entry) {
-  const when = state.time === null ? ago(entry.ago) : new Date((state.time - entry.ago) * 1000)
-    .toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-  const old = state.time !== null && entry.ago > 72000 ? new Date((state.time - entry.ago) * 1000).toLocaleDateString() + " " : "";
+  const at = state.time === null ? null : Math.round(state.time - entry.ago);
   return make("li", { class: entry.event === "enter" ? "enter" : "leave" },
-    make("time", { title: ago(entry.ago) }, old + when),
-    make("span", { class: "wrap" }, make("b", {}, name(entry.tid)), entry.event === "enter" ? " entered " : " left ", name(entry.name)));
+    make("time", at === null ? {} : { title: new Date(at * 1000).toLocaleString() }, at === null ? ago(entry.ago) : clock(at, state.time)),
+    make("span", { class: "wrap" }, ...sentence(entry)));
 }
 
 function tiles() {
@@ -175,20 +207,22 @@ function show(next) {
   document.title = `${clean(state.device)} · iBeacon gateway`;
   $("subtitle").textContent = `${state.scanner.listening ? "listening" : "not listening"} · ${state.beaconCount} beacons · up ${span(state.uptime)}`;
   $("version").textContent = "version " + clean(state.version);
+  showLink($("pages"), state.roomsPage, "rooms");
   const keyed = state.trackers.map((tracker, position) => ({ tracker, position }));
   fill($("trackers"), keyed, item => String(item.position),
-    item => JSON.stringify([item.tracker.tid, item.tracker.topic, item.tracker.monitoring, item.tracker.regions.filter(r => r.inside).map(r => r.name), item.tracker.regionCount === 0]),
-    item => drawTracker(item.tracker));
+    item => JSON.stringify([item.tracker.tid, called(item.tracker), item.tracker.monitoring, item.tracker.regions.filter(r => r.inside).length, item.tracker.regionCount, item.tracker.regions.some(r => r.stale)]),
+    item => drawTracker(item.tracker, item.position));
   keyed.forEach(item => fillRooms($("trackers").children[item.position].querySelector(".rooms"), item.tracker, item.position));
   const beacons = inOrder(state.beacons.filter(beacon => !$("only-unknown").checked || !beacon.regions.length));
   fill($("beacons"), beacons, beacon => `${beacon.uuid}:${beacon.major}:${beacon.minor}`,
     beacon => JSON.stringify([beacon.rssi, beacon.distance, beacon.interval, beacon.series, beacon.regions, charge(beacon.battery), beacon.heardAgo > 15 ? ago(beacon.heardAgo) : 0]), drawBeacon);
+  $("beacon-table").hidden = !beacons.length;
   $("beacon-count").textContent = `(${state.beaconCount})`;
   $("no-beacons").hidden = beacons.length > 0;
   $("no-beacons").textContent = state.beacons.length ? "All beacons listed belong to a region." : "Nothing was heard in the last five minutes.";
   const base = state.time === null ? 0 : state.time;
   fill($("timeline"), state.transitions.slice(0, 50), entry => `${Math.round(base - entry.ago)}|${entry.tid}|${entry.rid}|${entry.event}`,
-    entry => state.time === null ? ago(entry.ago) : entry.name, drawTransition);
+    entry => JSON.stringify([state.time === null ? ago(entry.ago) : clock(base - entry.ago, base), entry.name, state.trackers.map(called)]), drawTransition);
   $("no-transitions").hidden = state.transitions.length > 0;
   announce();
   fillTiles($("state"), tiles());
@@ -210,7 +244,7 @@ function announce() {
   const isKnown = one => before.some(other => other.what === one.what && Math.abs(other.at - one.at) < 1.5);
   const fresh = before === null ? [] : now.filter(one => !isKnown(one)).reverse();
   if (fresh.length)
-    $("announcer").textContent = fresh.map(({ entry }) => `${clean(entry.tid)} ${entry.event === "enter" ? "entered" : "left"} ${clean(entry.name)}`).join(". ");
+    $("announcer").textContent = fresh.map(({ entry }) => make("span", {}, ...sentence(entry)).textContent).join(". ");
   before = now;
 }
 
@@ -219,7 +253,7 @@ function askRegion(beacon) {
   $("region-error").textContent = "";
   $("region-name").value = "";
   $("region-beacon").textContent = `${beacon.uuid}:${beacon.major}:${beacon.minor}`;
-  $("region-tracker").replaceChildren(...state.trackers.map((tracker, position) => make("option", { value: position }, clean(tracker.topic))));
+  $("region-tracker").replaceChildren(...state.trackers.map((tracker, position) => make("option", { value: position }, clean(called(tracker)))));
   $("region-tracker-label").hidden = state.trackers.length < 2;
   $("region-dialog").showModal();
 }

@@ -47,63 +47,10 @@ enum RoomsHistoryCommand {
         }
         return .ok
     }
+}
 
-    /// A stay of a tag in a room. Times are epoch seconds.
-    struct Visit {
-        let tag: String
-        let name: String
-        let room: String
-        let roomName: String
-        /// nil if the visit began before the shown period.
-        let from: Int64?
-        /// nil if the tag is still in the room.
-        var to: Int64?
-        var isOver = false
-
-        var fields: [String] {
-            [from.map(TimeText.utc) ?? "", isOver ? to.map(TimeText.utc) ?? "" : "", name, roomName, tag, room]
-        }
-
-        var json: JSONValue {
-            [
-                "tag": .string(tag), "name": .string(name), "room": .string(room), "roomName": .string(roomName),
-                "from": from.map(JSONValue.integer) ?? .null, "to": to.map(JSONValue.integer) ?? .null,
-            ]
-        }
-    }
-
-    /// Builds visits from transitions.
-    struct Visits {
-        let names: [String: String]
-        private(set) var list: [Visit] = []
-        /// Position in `list` by the tag's id.
-        private var open: [String: Int] = [:]
-
-        init(names: [String: String]) { self.names = names }
-
-        mutating func add(_ entry: PastTransition) {
-            let tag = entry.tracker.split(separator: "/").last.map(String.init) ?? entry.tracker
-            let last = open.removeValue(forKey: tag)
-            let isItsEnd = last.map { list[$0].room == entry.rid } ?? false
-            if let last {
-                list[last].isOver = true
-                // A visit without a stored end ends when the next one begins. When it ended is not known if that began elsewhere.
-                if entry.event == .enter || isItsEnd { list[last].to = entry.timestamp }
-            }
-            switch entry.event {
-            case .enter:
-                open[tag] = list.count
-                list.append(visit(tag, entry, from: entry.timestamp))
-            case .leave:
-                guard !isItsEnd else { return }
-                var visit = visit(tag, entry, from: nil)
-                (visit.to, visit.isOver) = (entry.timestamp, true)
-                list.append(visit)
-            }
-        }
-
-        private func visit(_ tag: String, _ entry: PastTransition, from: Int64?) -> Visit {
-            Visit(tag: tag, name: names[tag] ?? tag, room: entry.rid, roomName: entry.name, from: from)
-        }
+extension Visits.Visit {
+    fileprivate var fields: [String] {
+        [from.map(TimeText.utc) ?? "", isOver ? to.map(TimeText.utc) ?? "" : "", name, roomName, tag, room]
     }
 }

@@ -11,7 +11,7 @@ extension StatusSnapshot.TrackerStatus {
         guard let tid = json["tid"]?.string else { return nil }
         let mode = json["monitoring"]?.whole(in: -1...2).map { Int($0) } ?? 1
         self.init(
-            tid: tid, topic: json["topic"]?.string ?? "", device: "", monitoring: mode,
+            tid: tid, topic: json["topic"]?.string ?? "", device: "", monitoring: mode, name: json["name"]?.string,
             regions: json["regions"].elements { StatusSnapshot.RegionStatus(reading: $0, at: now) },
             regionCount: Int(clamping: json["regionCount"]?.asCount ?? 0))
     }

@@ -77,8 +77,9 @@ extension StatusSnapshot.TrackerStatus {
     func json(at now: MonotonicInstant) -> JSONValue {
         let listed = (regions.filter(\.isInside) + regions.filter { !$0.isInside }).prefix(StatusSnapshot.listedRegions)
         return [
-            "tid": .shown(tid), "topic": .shown(topic), "monitoring": .integer(Int64(monitoring)),
-            "regionCount": .integer(Int64(regionCount)), "regions": .array(listed.map { $0.json(at: now) }),
+            "tid": .shown(tid), "topic": .shown(topic), "name": .optional(name.map { .shown($0) }),
+            "monitoring": .integer(Int64(monitoring)), "regionCount": .integer(Int64(regionCount)),
+            "regions": .array(listed.map { $0.json(at: now) }),
         ]
     }
 }

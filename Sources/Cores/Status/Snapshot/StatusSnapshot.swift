@@ -52,6 +52,8 @@ package struct StatusSnapshot: Sendable {
     package var malformed = MalformedCounters()
     /// The resources of the process; nil if they are not known.
     package var process: ProcessState?
+    /// The page of the rooms service, while that runs on this machine; nil: there is none.
+    package var roomsPage: (host: String, port: UInt16)?
     /// The findings of the health check, the worst first.
     package var findings: [Finding] = []
 
@@ -123,6 +125,8 @@ extension StatusSnapshot {
             "malformedByKind": .object(
                 Dictionary(uniqueKeysWithValues: malformed.byKind.map { ($0.kind.name, .count($0.count)) })),
             "process": process.map(\.json) ?? .null,
+            "roomsPage": .optional(
+                roomsPage.map { ["host": .string($0.host), "port": .integer(Int64($0.port))] }),
             "findings": .array(findings.map(\.json)),
         ]
     }

@@ -24,6 +24,11 @@ function ago(seconds) {
   return Math.round(seconds / 86400) + " days ago";
 }
 const span = seconds => ago(seconds).replace(" ago", "").replace("now", "moments");
+// A moment in epoch seconds as the local time of this browser; with its date if that is not today's.
+function clock(epoch, now) {
+  const at = new Date(epoch * 1000), today = new Date(now * 1000).toDateString() === at.toDateString();
+  return (today ? "" : at.toLocaleDateString([], { day: "numeric", month: "short" }) + " ") + at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}
 const signal = dbm => dbm === null ? "–" : dbm + " dBm";
 
 // Makes a shown row equal to a fresh one. Only what differs is touched, so that the focus, open details and a selection in
@@ -67,6 +72,17 @@ function fill(parent, items, key, signature, draw) {
   }
   // A row that is moved loses the focus.
   if (active && active.isConnected && document.activeElement !== active) active.focus({ preventScroll: true });
+}
+
+// A link to the other page of this machine, if it can be reached from where this one was opened.
+function showLink(place, page, text) {
+  const isLocal = host => /^(localhost|127\.|::1$|\[::1\])/.test(host);
+  const mark = page ? JSON.stringify([page, text]) : "";
+  if (place.dataset.mark === mark) return;
+  place.dataset.mark = mark;
+  place.replaceChildren();
+  if (page && (!isLocal(page.host) || isLocal(location.hostname)))
+    place.append(make("a", { href: `//${location.hostname}:${page.port}/` }, text), " · ");
 }
 
 function drawFinding(finding) {

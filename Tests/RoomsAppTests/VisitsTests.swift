@@ -2,12 +2,12 @@ import Base
 import Regions
 import Testing
 
-@testable import Tools
+@testable import RoomsApp
 
 /// The visits of `rooms history`, from the begins and ends that are stored.
-struct RoomVisitTests {
+struct VisitsTests {
     private func visits(_ entries: [(Int64, TransitionEvent, String)]) -> [[String]] {
-        var visits = RoomsHistoryCommand.Visits(names: [:])
+        var visits = Visits(names: [:])
         for (second, event, room) in entries {
             visits.add(
                 PastTransition(
