@@ -104,6 +104,21 @@ struct ReadingFeedServiceTests {
         #expect(reading["listening"]?.asInteger == 1000)
     }
 
+    @Test func `The card names the adapters, also one that begins to listen later`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        send(Self.list, to: fixture)
+        var adapter = AdapterStatus(receiver: Receiver(index: 1), name: "hci1")
+        adapter.address = DeviceAddress(value: 0xb827_eb00_2201, isRandom: false)
+        fixture.radio.adapters.append(adapter)
+        for _ in 0..<2 {
+            fixture.radio.output?.listening(
+                true, of: adapter.receiver, duty: nil, at: fixture.host.now, because: "the test says so")
+            fixture.settle()
+        }
+        let cards = try messages(fixture, Self.card).map { try FeedDecoder.card($0.payload).adapters }
+        #expect(cards == [[], [try #require(adapter.address)]])
+    }
+
     @Test func `A tag without numbers is heard as a phone is, with 0 as its numbers`() throws {
         let fixture = try ServiceFixture(in: directory)
         let uuid = try #require(BeaconUUID("BF76C877-E0BE-5D31-9AE5-547EBF800856"))

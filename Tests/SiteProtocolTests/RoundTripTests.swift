@@ -73,6 +73,26 @@ import Testing
         #expect(try FeedDecoder.card(Array(#"{"phones":"all"}"#.utf8)).phones.isEmpty)
     }
 
+    @Test
+    func `The adapters in the card of a gateway and the radio in that of a scanner are read as they were written`()
+        throws
+    {
+        let adapters = (0..<20).map { DeviceAddress(value: 0xb827_eb00_2200 + $0, isRandom: false) }
+        let gateway = GatewayCard(room: "Kitchen", adapters: Array(adapters.prefix(16)))
+        #expect(try FeedDecoder.card(gateway.payload) == gateway)
+        #expect(try FeedDecoder.card(GatewayCard(adapters: adapters).payload).adapters == gateway.adapters)
+        let scanner = GatewayCard(room: "Kitchen", source: adapters[1])
+        #expect(try FeedDecoder.card(scanner.payload) == scanner)
+        for text in [
+            #""b827eb002201""#, #""B8:27:EB:00:22:0""#, #""B8:27:EB:00:22:0G""#, #""B8-27-EB-00-22-01""#,
+            #""B827:EB:00:22:01:""#, #""+8:27:EB:00:22:01""#, "7", "null", "[]",
+        ] {
+            #expect(try FeedDecoder.card(Array(#"{"source":\#(text)}"#.utf8)).source == nil, "\(text)")
+        }
+        let mixed = #"{"adapters":["hci0",7,"b8:27:eb:00:22:03"]}"#
+        #expect(try FeedDecoder.card(Array(mixed.utf8)).adapters == [adapters[3]])
+    }
+
     @Test func `The list of tags is read as it was written`() throws {
         #expect(try FeedDecoder.tags(TagList(Self.beacons).payload).beacons == Self.beacons)
         #expect(try FeedDecoder.tags(TagList([]).payload).tags.isEmpty)

@@ -69,6 +69,7 @@ final class RadioPart: RadioOutput {
             feed.handle(.scanDuty(receiver, duty), at: instant)
         }
         feed.handle(.listening(receiver, isListening), at: instant)
+        if isListening { feed.publishAdapters() }
         app.handle(.listening(receiver, isListening), at: instant)
         app.changed()
     }

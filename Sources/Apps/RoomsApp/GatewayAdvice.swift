@@ -44,6 +44,11 @@ package struct GatewayAdvice: Hashable, Sendable {
                     "may stand in the room of another gateway: \(names)",
                     "if these gateways were not moved, their rooms are exchanged: give each its own 'room' again"
                 )
+            case .sameRadio:
+                (
+                    "is left out, because a gateway of the site has the same radio: \(names)",
+                    "nothing needs to be done: the gateway is heard in its place"
+                )
             case .wrongKey:
                 (
                     "sends what cannot be decrypted: \(names)",

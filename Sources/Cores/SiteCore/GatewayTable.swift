@@ -34,6 +34,7 @@ package struct GatewayTable: Sendable {
     package private(set) var strangers: Set<String> = []
     /// The names under which gateways with cards publish as ESPresense nodes, by gateway.
     private var nodeNames: [String: String] = [:]
+    private var radios = SharedRadios()
     private var gatewaysOfNode: [String: Set<String>] = [:]
 
     package static let most = 2 * RoomEngine.mostGateways
@@ -146,6 +147,7 @@ package struct GatewayTable: Sendable {
     private mutating func setCard(_ card: GatewayCard?, of gateway: String) {
         let counts = phoneGateways.contains(gateway)
         countPhones(of: gateway, false)
+        radios.replace(cards[gateway], by: card, of: gateway)
         cards[gateway] = card
         countPhones(of: gateway, counts)
         setNode(card?.room.map { TopicIdentifier.identifier(of: $0) }, of: gateway)
@@ -196,8 +198,11 @@ package struct GatewayTable: Sendable {
     /// - Parameter connected: Since when their messages can arrive.
     func health(in engine: RoomEngine, connected: MonotonicInstant, at now: MonotonicInstant) -> [GatewayHealth] {
         engine.gatewayHealth(at: now, connected: connected).map { health in
-            guard health.trouble != .offline, strangers.contains(health.name) else { return health }
-            return GatewayHealth(name: health.name, room: health.room, isListening: false, trouble: .wrongKey)
+            let isLeftOut = radios.leftOut.contains(health.name)
+            let isStranger = health.trouble != .offline && strangers.contains(health.name)
+            guard isLeftOut || isStranger else { return health }
+            let trouble: GatewayHealth.Trouble = isLeftOut ? .sameRadio : .wrongKey
+            return GatewayHealth(name: health.name, room: health.room, isListening: false, trouble: trouble)
         }
     }
 
@@ -205,7 +210,9 @@ package struct GatewayTable: Sendable {
     func published(
         in engine: RoomEngine, connected: MonotonicInstant, at now: MonotonicInstant
     ) -> [RetainedSite.Gateway] {
-        health(in: engine, connected: connected, at: now).filter { engine.isTrusted(gateway: $0.name) }.map {
+        health(in: engine, connected: connected, at: now).filter {
+            engine.isTrusted(gateway: $0.name) || radios.leftOut.contains($0.name)
+        }.map {
             RetainedSite.Gateway(health: $0, hasCard: !areCardsSealed && cards[$0.name] != nil)
         }
     }
@@ -241,6 +248,12 @@ package struct GatewayTable: Sendable {
             feeds[gateway] = Feed(at: now)
         }
         feeds[gateway]?.record(boot: boot, at: now)
+    }
+
+    /// The gateway whose radio a scanner of Home Assistant has, while it is heard, and whether that is new.
+    mutating func gateway(withRadioOf scanner: String, at now: MonotonicInstant) -> (gateway: String, isNew: Bool)? {
+        let feeds = feeds
+        return radios.judge(scanner, cards[scanner]) { feeds[$0]?.isActive(at: now) ?? false }
     }
 
     /// Whether readings of an ibeacon-gateway with this name arrive, so many that they cannot be a single invented message.

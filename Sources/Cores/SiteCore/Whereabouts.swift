@@ -262,6 +262,9 @@ package struct Whereabouts: Sendable {
         switch message {
         case .heard(let gateway, let second):
             gateways.recordFeed(of: gateway, boot: second.boot, at: now)
+            if let shared = gateways.gateway(withRadioOf: gateway, at: now) {
+                return leaveOut(gateway, for: shared, at: now, &effects)
+            }
             // Its place was another's meanwhile.
             if !engine.hasRoom(gateway: gateway) { place(gateway, gateways.cards[gateway], at: now, &effects) }
             pass(.heard(gateway: gateway, second), at: now, &effects)
@@ -284,6 +287,17 @@ package struct Whereabouts: Sendable {
         // Only the page shows nearby beacons, and the others are for `Site`.
         case .nearby, .tag, .tags, .service: break
         }
+    }
+
+    /// A scanner of Home Assistant has the radio of a gateway. It is silent for the engine, so that its silence is no evidence.
+    private mutating func leaveOut(
+        _ scanner: String, for shared: (gateway: String, isNew: Bool), at now: MonotonicInstant,
+        _ effects: inout [Site.Effect]
+    ) {
+        guard shared.isNew else { return }
+        pass(.available(gateway: scanner, false), at: now, &effects)
+        effects += [SharedRadios.finding(scanner, of: shared.gateway), .pageChanged]
+        correctRetained(at: now, &effects)
     }
 
     private mutating func hear(

@@ -93,7 +93,9 @@ final class BlueZAdapter {
             case "Powered": isPowered = value.boolean ?? isPowered
             case "PowerState": isBlocked = value.string.map { $0 == "off-blocked" } ?? isBlocked
             case "Discovering": isDiscovering = value.boolean ?? isDiscovering
-            case "Address": address = value.string.flatMap { UInt64($0.filter { $0 != ":" }, radix: 16) } ?? address
+            case "Address":
+                address = value.string.flatMap { UInt64($0.filter { $0 != ":" }, radix: 16) } ?? address
+                status.address = DeviceAddress(value: address, isRandom: false)
             default: break
             }
         }

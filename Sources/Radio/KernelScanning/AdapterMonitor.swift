@@ -99,6 +99,8 @@ final class AdapterMonitor {
         return lost
     }
 
+    func address(of index: UInt16) -> DeviceAddress? { adapters[index]?.address }
+
     // MARK: Events of the kernel
 
     private func receive(_ message: Span<UInt8>, at now: MonotonicInstant) {

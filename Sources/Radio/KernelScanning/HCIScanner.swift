@@ -111,6 +111,7 @@ extension HCIScanner: AdapterMonitorDelegate {
         if byIndex[index] == nil {
             let session = HCISession(index, duty: duty, listensOnly: mode == .listenOnly, host: host, kernel: kernel)
             let watch = AdapterWatch(index, host: host, kernel: kernel, output: output)
+            watch.status.address = monitor.address(of: index)
             session.delegate = self
             watch.onRestart = { [weak session] in session?.restart() }
             watch.onReset = { [weak self] in self?.monitor.powerCycle(index) }

@@ -260,6 +260,7 @@ extension MgmtScanner: AdapterMonitorDelegate {
     func adapterReady(_ index: UInt16, at now: MonotonicInstant) {
         if byIndex[index] == nil {
             let watch = AdapterWatch(index, host: host, kernel: kernel, output: output)
+            watch.status.address = monitor.address(of: index)
             let adapter = Adapter(watch, ScanObserver(watch, host: host, kernel: kernel))
             adapter.watch.onRestart = { [weak self] in self?.arm(index) }
             adapter.watch.onReset = { [weak self] in self?.monitor.powerCycle(index) }

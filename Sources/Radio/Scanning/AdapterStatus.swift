@@ -6,6 +6,8 @@ package struct AdapterStatus: Sendable {
     package let receiver: Receiver
     /// `hci0`, or the name of a recording.
     package var name: String
+    /// nil if it is not known, as of a recording.
+    package var address: DeviceAddress?
     package var isListening = false
     /// Whether it listened until a moment ago, and probably does again in a moment.
     package var isPausing = false

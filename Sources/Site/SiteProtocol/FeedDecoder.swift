@@ -126,9 +126,18 @@ package enum FeedDecoder {
         let phones = json["phones"]?.array?.prefix(GatewayCard.mostPhones).compactMap {
             $0.string.flatMap { BeaconUUID($0) }
         }
+        let adapters = json["adapters"]?.array?.prefix(GatewayCard.mostAdapters).compactMap { address($0) }
         return GatewayCard(
             room: room, version: text("version"), scanner: text("scanner"), since: json["since"]?.asInteger,
-            phones: phones ?? [])
+            phones: phones ?? [], adapters: adapters ?? [], source: json["source"].flatMap { address($0) })
+    }
+
+    /// Reads `B8:27:EB:00:22:01`; nil for anything else.
+    private static func address(_ json: JSONValue) -> DeviceAddress? {
+        guard let text = json.string, text.utf8.count == 17, let value = UInt64(text.filter { $0 != ":" }, radix: 16)
+        else { return nil }
+        let address = DeviceAddress(value: value, isRandom: false)
+        return address.description.hasSameBytes(as: text.uppercased()) ? address : nil
     }
 
     /// Reads the payload of `ibeacon-rooms/<site>/tags`.

@@ -2,12 +2,15 @@ package import Beacon
 import JSON
 
 /// The retained card of a gateway on `ibeacon-rooms/<site>/gateway/<gateway>`:
-/// `{"v":1,"room":"Kitchen","version":"…","scanner":"mgmt","since":1700000000,"phones":["…"]}`. `FeedDecoder.card` reads it.
+/// `{"v":1,"room":"Kitchen","version":"…","scanner":"mgmt","since":1700000000,"phones":["…"],"adapters":["B8:27:EB:00:22:01"]}`.
+/// `FeedDecoder.card` reads it. The card of a scanner of Home Assistant has `source` instead of `adapters`.
 ///
 /// A card without members says that the gateway cannot decrypt the list of tags.
 package struct GatewayCard: Hashable, Sendable {
     /// Longest part of a version or a scanner that is read, characters. Any client may write a card.
     static let longestVersion = 64
+    /// Largest number of adapters in a card.
+    package static let mostAdapters = 16
     /// Largest number of phones in a card: with more it would be longer than a service of version 1.0 reads.
     package static let mostPhones = 128
 
@@ -20,13 +23,17 @@ package struct GatewayCard: Hashable, Sendable {
     package var since: Int64?
     /// The UUIDs of those tags that are devices whose key the gateway has, at most `mostPhones`.
     package var phones: [BeaconUUID]
+    /// The addresses of the adapters with which the gateway listens, at most `mostAdapters`.
+    package var adapters: [DeviceAddress]
+    /// Of a scanner of Home Assistant, the address of its radio; nil: the card is that of a gateway.
+    package var source: DeviceAddress?
 
     package init(
         room: String? = nil, version: String? = nil, scanner: String? = nil, since: Int64? = nil,
-        phones: [BeaconUUID] = []
+        phones: [BeaconUUID] = [], adapters: [DeviceAddress] = [], source: DeviceAddress? = nil
     ) {
         (self.room, self.version, self.scanner, self.since) = (room, version, scanner, since)
-        self.phones = phones
+        (self.phones, self.adapters, self.source) = (phones, adapters, source)
     }
 
     package var payload: [UInt8] {
@@ -36,6 +43,8 @@ package struct GatewayCard: Hashable, Sendable {
         members["scanner"] = scanner.map { .string($0) }
         members["since"] = since.map { .integer($0) }
         if !phones.isEmpty { members["phones"] = .array(phones.map { .string("\($0)") }) }
+        if !adapters.isEmpty { members["adapters"] = .array(adapters.map { .string("\($0)") }) }
+        members["source"] = source.map { .string("\($0)") }
         return JSONValue.object(members).bytes
     }
 }

@@ -18,6 +18,8 @@ package struct GatewayHealth: Hashable, Sendable {
         case deaf
         /// It seems to have swapped rooms with another gateway.
         case exchanged
+        /// It is a scanner of Home Assistant with the radio of a gateway that is heard. The engine does not know this: the service adds it.
+        case sameRadio
         /// Its messages cannot be decrypted. The engine does not know this: the service adds it.
         case wrongKey
     }

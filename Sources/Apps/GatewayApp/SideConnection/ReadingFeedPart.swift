@@ -29,6 +29,8 @@ final class ReadingFeedPart: SidePart {
     private(set) var tags: Set<BeaconUUID> = []
     /// The phones in the card that was published last.
     private var publishedPhones: [BeaconUUID] = []
+    /// The adapters in it.
+    private var publishedAdapters: [DeviceAddress] = []
 
     init(_ app: App<Gateway>, _ side: SideConnection, _ radio: any RadioLink) {
         (self.app, self.side, self.radio) = (app, side, radio)
@@ -187,6 +189,16 @@ final class ReadingFeedPart: SidePart {
         publishCard()
     }
 
+    /// An adapter began to listen. Publishes the card again if it does not name the adapter.
+    func publishAdapters() {
+        guard isOn, !adapters.isEmpty, publishedAdapters != adapters else { return }
+        publishCard()
+    }
+
+    private var adapters: [DeviceAddress] {
+        Array(radio.adapters.compactMap(\.address).prefix(GatewayCard.mostAdapters))
+    }
+
     /// Publishes the card with the room of this gateway.
     private func publishCard() {
         guard let settings else { return }
@@ -194,7 +206,8 @@ final class ReadingFeedPart: SidePart {
         let clock = app.core.wallClock
         if clock.isKnown { card.since = clock.epochSeconds(at: startedAt) }
         card.phones = phones
-        publishedPhones = card.phones
+        card.adapters = adapters
+        (publishedPhones, publishedAdapters) = (card.phones, card.adapters)
         publish(card, settings)
     }
 

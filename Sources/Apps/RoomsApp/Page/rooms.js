@@ -307,7 +307,7 @@ function announce() {
 const problems = {
   sharedName: ["shared name", "bad"], offline: ["offline", "bad"], noReadings: ["no readings", "warn"], silent: ["silent", "warn"],
   late: ["late", "warn"], notListening: ["not listening", "warn"], deaf: ["receives nothing", "bad"], exchanged: ["exchanged?", "warn"],
-  wrongKey: ["wrong key", "bad"],
+  wrongKey: ["wrong key", "bad"], sameRadio: ["a gateway has this radio", ""],
 };
 
 function drawGateway([id, gateway]) {

@@ -43,6 +43,7 @@ struct SiteGateway {
         case .notListening: "not listening"
         case .deaf: "deaf"
         case .exchanged: "exchanged?"
+        case .sameRadio: "left out"
         case .wrongKey: "wrong key"
         case nil: report?.isListening == true ? "listening" : availability ?? "unknown"
         }
