@@ -5,8 +5,9 @@ import Testing
 @Suite struct AddressesTests {
     private static let top = GatewayProcess.fixtures.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
     private static let documents = [
-        "README.md", "Docs/quick-start.md", "Docs/man/ibeacon-gateway.8", "add-on/config.yaml", "debian/control",
-        "debian/changelog", "Sources/Apps/Tools/Card/CardArchive.swift", "release.conf",
+        "README.md", "Docs/quick-start.md", "Docs/man/ibeacon-gateway.8", "add-on/config.yaml",
+        "custom_components/ibeacon_rooms/manifest.json", "debian/control", "debian/changelog",
+        "Sources/Apps/Tools/Card/CardArchive.swift", "release.conf",
     ]
     private let directory: TemporaryDirectory
 
@@ -37,6 +38,7 @@ import Testing
             "[the releases](https://git.example/gateway/releases)", "url: \"https://git.example/gateway\"",
             "Homepage: https://git.example/gateway", "Maintainer: ibeacon-gateway developers <ann@example.net>",
             ".Lk https://git.example/gateway", "static let published: String? = \"https://apt.example/debian\"",
+            "\"issue_tracker\": \"https://git.example/gateway/issues\"",
         ] {
             #expect(text.contains(words), "\(words)")
         }

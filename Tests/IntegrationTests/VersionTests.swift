@@ -6,6 +6,7 @@ import Testing
     private static let places: [(path: String, before: String, after: Character)] = [
         ("debian/changelog", "ibeacon-gateway (", ")"), ("CHANGELOG.md", "\n## ", ","),
         ("add-on/config.yaml", "\nversion: \"", "\""), ("Docs/quick-start.md", "`ibeacon-gateway_", "+"),
+        ("custom_components/ibeacon_rooms/manifest.json", "\"version\": \"", "\""),
         ("Docs/container.md", "ibeacon-gateway_", "_"), ("Docs/release.md", "version: `", "+"),
     ]
 
