@@ -192,6 +192,15 @@ class Feeds(unittest.TestCase):
         self.assertIn(b'"seq":2,', message)
         self.assertIn(b'"n":1,"rssi":-60', message)
 
+    def test_after_a_stall_one_second_counts_and_a_number_is_left_out(self):
+        feed = protocol.Feed("b", 0.0)
+        feed.messages(1.0, 1.0, True, 0.1)
+        for now, seconds, number in ((2.9, 1.9, 1), (32.9, 30.0, 3), (33.9, 1.0, 4)):
+            feed.add(TAG, -59, -70, now - 0.1)
+            [message] = feed.messages(now, seconds, True, 0.1)
+            self.assertIn(b'"seq":%d,' % number, message)
+            self.assertIn(b'"listening":1000,', message)
+
     def test_a_receiver_keeps_its_name(self):
         self.assertEqual(protocol.receiver("B8:27:EB:00:22:01"), "ha-b827eb002201")
 

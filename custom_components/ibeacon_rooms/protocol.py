@@ -10,12 +10,11 @@ MOST_BEACONS, MOST_TAGS, MOST_LIST_BYTES, MOST_PHONES = 256, 10_000, 4 << 20, 12
 LONGEST_KEY = 32
 # OwnTracks' envelope, in the form in which every program of the site writes it.
 HEAD, TAIL = b'{"_type":"encrypted","data":"', b'"}'
-# Of what has no measured power: that of a phone at one metre, in dBm.
-ASSUMED_POWER = -59
+ASSUMED_POWER = -59  # of what says none: that of a phone at one metre, in dBm
 # A receiver that hears no tag says so this often, in seconds, and for ATTENTION after a tag was heard each second.
 KEEPALIVE, ATTENTION = 10, 30
-# The namespace of the UUIDs by which phones and fixed addresses are known.
-NAMESPACE = uuid.UUID("0b87d8b3-eed6-4bff-9daa-54326bacec6a")
+NAMESPACE = uuid.UUID("0b87d8b3-eed6-4bff-9daa-54326bacec6a")  # of phones and fixed addresses
+STALL = 2  # seconds: what comes later than this after the second before shows that Home Assistant stood still
 
 
 def identity(text: str) -> str:
@@ -133,6 +132,7 @@ class Feed:
 
     def messages(self, now: float, seconds: float, listening: bool, since_packet: float) -> list[bytes]:
         """What is to be published now, of `seconds` that end now. The last packet of any device is `since_packet` seconds old."""
+        self.sequence += seconds > STALL
         if self.readings:
             self.heard = now
         changed, self.was_listening = listening != self.was_listening, listening
@@ -146,7 +146,7 @@ class Feed:
             beacons = ",".join(self._reading(*entry, now) for entry in entries[first:first + MOST_BEACONS])
             messages.append(
                 f'{{"v":1,"boot":"{self.boot}","seq":{self.sequence},"at":{int(now * 1000)},"listening":'
-                f'{int(seconds * 1000) if listening else 0},"reports":{reports},"beacons":[{beacons}]}}'.encode())
+                f'{min(int(seconds * 1000), 1000) if listening else 0},"reports":{reports},"beacons":[{beacons}]}}'.encode())
             self.sequence += 1
         self.readings, self.packets, self.told = {}, 0, now
         return messages
