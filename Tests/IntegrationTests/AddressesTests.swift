@@ -6,8 +6,8 @@ import Testing
     private static let top = GatewayProcess.fixtures.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
     private static let documents = [
         "README.md", "Docs/quick-start.md", "Docs/man/ibeacon-gateway.8", "add-on/config.yaml",
-        "custom_components/ibeacon_rooms/manifest.json", "debian/control", "debian/changelog",
-        "Sources/Apps/Tools/Card/CardArchive.swift", "release.conf",
+        "add-on-rooms/config.yaml", "custom_components/ibeacon_rooms/manifest.json", "debian/control",
+        "debian/changelog", "Sources/Apps/Tools/Card/CardArchive.swift", "release.conf",
     ]
     private let directory: TemporaryDirectory
 

@@ -5,7 +5,8 @@ import Testing
 @Suite struct VersionTests {
     private static let places: [(path: String, before: String, after: Character)] = [
         ("debian/changelog", "ibeacon-gateway (", ")"), ("CHANGELOG.md", "\n## ", ","),
-        ("add-on/config.yaml", "\nversion: \"", "\""), ("Docs/quick-start.md", "`ibeacon-gateway_", "+"),
+        ("add-on/config.yaml", "\nversion: \"", "\""),
+        ("add-on-rooms/config.yaml", "\nversion: \"", "\""), ("Docs/quick-start.md", "`ibeacon-gateway_", "+"),
         ("custom_components/ibeacon_rooms/manifest.json", "\"version\": \"", "\""),
         ("Docs/container.md", "ibeacon-gateway_", "_"), ("Docs/release.md", "version: `", "+"),
     ]
