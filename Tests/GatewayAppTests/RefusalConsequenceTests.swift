@@ -1,6 +1,7 @@
 import Base
 import Configuration
 import Gateway
+import GatewayEntities
 import JSON
 import Messaging
 import OwnTracks
@@ -16,7 +17,7 @@ import Testing
         let clock = WallClock(epochOffset: 0, isKnown: true)
         let gateway = Gateway(configuration: configuration, wallClock: clock, explainsTransitions: false)
         return RefusalConsequence(
-            trackers: gateway.trackers, birthTopics: ["homeassistant/status"],
+            trackers: gateway.trackers, birthTopics: ["homeassistant/status"], buttonTopic: HomeAssistantFeed.commandTopic("hall"),
             feed: ReadingFeedSettings(configuration), feedIsOn: isOn, phoneFilter: "ibeacon-rooms/home/phones/+")
     }
 
@@ -28,7 +29,8 @@ import Testing
         ("homeassistant/status", "a start of Home Assistant is not noticed there"),
         ("ibeacon-rooms/home/tags", nil), ("ibeacon-rooms/home/nearby", nil),
         ("ibeacon-rooms/home/phones/+", "keys of phones that other gateways have do not arrive"),
-        ("homeassistant/+/x/+/config", "Home Assistant may miss changes"),
+        ("ibeacon-gateway/hall/command", "the buttons in Home Assistant do nothing"),
+        ("homeassistant/+/x/+/config", "entities that this configuration no longer has stay in Home Assistant"),
     ]) func `A subscription that is refused`(_ filter: String, _ expected: String?) throws {
         #expect(text(.subscription, filter, try consequence()) == expected)
     }

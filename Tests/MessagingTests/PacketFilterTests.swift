@@ -25,6 +25,8 @@ import Testing
     ) throws(PacketFilter.Violation) -> (output: [UInt8], cuts: [PacketFilter.Cut]) {
         var filter = PacketFilter(limit: limit, hasProperties: level5)
         var output: [UInt8] = []
+        if bytes.first != 0x20 { try filter.pass([0x20, 2, 0, 0], to: &output) }
+        output = []
         var rest = bytes[...]
         while !rest.isEmpty {
             try filter.pass(rest.prefix(chunk), to: &output)
@@ -86,9 +88,36 @@ import Testing
             ([0x40, 0xff, 0xff, 0x7f], .oversizePacket(type: 4)), ([0], .unknownPacket(type: 0)),
             ([0x10], .unknownPacket(type: 1)), ([0x82], .unknownPacket(type: 8)), ([0xa2], .unknownPacket(type: 10)),
             ([0xc0], .unknownPacket(type: 12)), ([0x0f, 4], .unknownPacket(type: 0)),
+            ([0x20, 5], .answerLength(5)), ([0x20, 1], .answerLength(1)), ([0x20, 2, 0, 0, 0x20, 2], .secondAnswer),
         ] as [([UInt8], PacketFilter.Violation)])
     func `What no broker may send ends the connection`(bytes: [UInt8], violation: PacketFilter.Violation) {
         #expect(throws: violation) { try pass(bytes, limit: 100) }
+    }
+
+    @Test(arguments: [
+        (Array("HTTP/1.1 400 Bad Request".utf8), false), ([0xe0, 0], false), ([0xf0, 0], false), ([0xd0, 0], true),
+        (Array("SSH-2.0".utf8), true),
+    ] as [([UInt8], Bool)])
+    func `What is no answer to CONNECT is no broker`(bytes: [UInt8], level5: Bool) {
+        var filter = PacketFilter(limit: 100, hasProperties: level5)
+        var output: [UInt8] = []
+        #expect(throws: PacketFilter.Violation.self) { try filter.pass(bytes[...], to: &output) }
+        #expect(output.isEmpty)
+    }
+
+    @Test func `In MQTT 5 a broker may end the connection, or ask for more, before it answers`() throws {
+        for bytes: [UInt8] in [[0xe0, 0], [0xf0, 0]] {
+            var filter = PacketFilter(limit: 100, hasProperties: true)
+            var output: [UInt8] = []
+            try filter.pass(bytes[...], to: &output)
+            #expect(output == bytes)
+        }
+    }
+
+    @Test func `In MQTT 5 an answer may have properties, and comes once`() throws {
+        let answer: [UInt8] = [0x20, 3, 0, 0, 0]
+        #expect(try pass(answer, limit: 100, level5: true).output == answer)
+        #expect(throws: PacketFilter.Violation.secondAnswer) { try pass(answer + answer, limit: 100, level5: true) }
     }
 
     @Test func `Any bytes in any division give the same output, no larger than the input`() {

@@ -1,5 +1,6 @@
 import Base
 import Gateway
+import GatewayEntities
 import Messaging
 import OwnTracks
 import Shell
@@ -9,6 +10,8 @@ struct RefusalConsequence {
     let trackers: Trackers
     /// The topics on which Home Assistant may announce its start.
     let birthTopics: Set<String>
+    /// Where the buttons of Home Assistant arrive.
+    let buttonTopic: String
     /// nil while the configuration has no rooms service.
     let feed: ReadingFeedSettings?
     /// Whether there is a list of tags.
@@ -37,7 +40,8 @@ struct RefusalConsequence {
         // A broker without a rooms service need not allow reading its topics.
         if filter == feed?.tags || filter == feed?.nearbyRequest { return nil }
         if filter == phoneFilter { return "keys of phones that other gateways have do not arrive" }
-        return "Home Assistant may miss changes"
+        if filter.hasSameBytes(as: buttonTopic) { return "the buttons in Home Assistant do nothing" }
+        return "entities that this configuration no longer has stay in Home Assistant"
     }
 
     private func text(ofMessages topic: String) -> String? {

@@ -1,6 +1,7 @@
 package import Base
 import Configuration
 import Gateway
+import GatewayEntities
 import Health
 package import Messaging
 import OwnTracks
@@ -65,8 +66,9 @@ extension Service {
 
     package func consequence(of refused: Refused) -> String? {
         RefusalConsequence(
-            trackers: app.core.trackers, birthTopics: birthTopics, feed: feed.settings, feedIsOn: feed.isOn,
-            phoneFilter: phones.filter
+            trackers: app.core.trackers, birthTopics: birthTopics,
+            buttonTopic: HomeAssistantFeed.commandTopic(configuration.trackers[0].deviceID), feed: feed.settings,
+            feedIsOn: feed.isOn, phoneFilter: phones.filter
         ).text(of: refused)
     }
 }

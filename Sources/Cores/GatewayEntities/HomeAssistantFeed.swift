@@ -106,7 +106,8 @@ package struct HomeAssistantFeed: Sendable {
     }
 
     static func gatewayTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/gateway" }
-    static func commandTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/command" }
+    /// Where the buttons of Home Assistant arrive.
+    package static func commandTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/command" }
 
     static func presenceTopic(_ tracker: StatusSnapshot.TrackerStatus) -> String {
         "\(DeviceTopics.root(tracker.device))/presence/\(DeviceTopics.level(tracker.topic))"

@@ -34,6 +34,14 @@ struct PacketFilter {
         /// A QoS 2 message. Nothing is subscribed to with more than QoS 1, so none may come (MQTT 3.1.1, section
         /// 3.8.4), and libmosquitto would keep each in memory until its PUBREL.
         case exactlyOnce
+        /// A CONNACK that does not have the two bytes of MQTT before 5 (MQTT 3.1.1, section 3.2.1). libmosquitto ignores what follows, and
+        /// would take a broker that speaks something else for one that accepts.
+        case answerLength(Int)
+        /// A second CONNACK.
+        case secondAnswer
+        /// Another packet than CONNACK comes first (MQTT 3.1.1, section 3.2): most probably the other side does not speak MQTT. libmosquitto
+        /// would wait for the rest of it.
+        case noAnswer
         /// Properties that this packet must not have.
         case properties(PacketProperties.Fault, of: PacketProperties.PacketType)
     }
@@ -58,6 +66,8 @@ struct PacketFilter {
     private let limit: Int
     private let hasProperties: Bool
     private var state = State.header
+    /// Whether the broker has answered CONNECT.
+    private var hasAnswered = false
     /// The fixed header so far, at most five bytes.
     private var header: [UInt8] = []
     /// The variable header so far, at most 65,539 bytes.
@@ -132,13 +142,15 @@ struct PacketFilter {
     private mutating func readHeader(_ output: inout [UInt8]) throws(Violation) {
         let kind = header[0] >> 4
         guard PacketProperties.PacketType(rawValue: kind) != nil || kind == 13 else { throw .unknownPacket(type: kind) }
+        guard hasAnswered || mayComeFirst(kind) else { throw .noAnswer }
         guard header.count > 1, let last = header.last else { return }
         guard last & 0x80 == 0 else {
             guard header.count < 5 else { throw .malformedLength }
             return
         }
         length = header.dropFirst().enumerated().reduce(0) { $0 + Int($1.element & 0x7f) << (7 * $1.offset) }
-        let isPublish = header[0] >> 4 == 3
+        if kind == PacketProperties.PacketType.connack.rawValue { try checkAnswer() }
+        let isPublish = kind == 3
         if isPublish, header[0] & 0b110 == 0b100 { throw .exactlyOnce }
         let type = hasProperties ? PacketProperties.PacketType(rawValue: header[0] >> 4) : nil
         variable = []
@@ -158,6 +170,22 @@ struct PacketFilter {
             guard isPublish else { throw .oversizePacket(type: header[0] >> 4) }
             state = .variableHeader(length)
         }
+    }
+
+    /// Whether a broker may send this packet before it has answered CONNECT.
+    private func mayComeFirst(_ kind: UInt8) -> Bool {
+        switch PacketProperties.PacketType(rawValue: kind) {
+        case .connack: true
+        case .auth, .disconnect: hasProperties
+        default: false
+        }
+    }
+
+    /// The fixed header of a CONNACK is there.
+    private mutating func checkAnswer() throws(Violation) {
+        guard !hasAnswered else { throw .secondAnswer }
+        guard hasProperties || length == 2 else { throw .answerLength(length) }
+        hasAnswered = true
     }
 
     /// Goes on once the topic and the packet identifier of a PUBLISH are there.
@@ -261,6 +289,9 @@ extension PacketFilter.Violation: CustomStringConvertible {
         case .unknownPacket(let type): "a packet of type \(type), which brokers do not send"
         case .oversizePacket(let type): "a packet of type \(type) that is too large"
         case .exactlyOnce: "a message with QoS 2"
+        case .answerLength(let count): "a CONNACK of \(count) bytes, where MQTT 3.1.1 has two"
+        case .secondAnswer: "a second CONNACK"
+        case .noAnswer: "something else than an answer to CONNECT (does another program than a broker listen there?)"
         case .properties(let fault, let packet): "an invalid \(packet): \(fault)"
         }
     }

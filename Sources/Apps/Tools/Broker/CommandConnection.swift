@@ -39,7 +39,8 @@ final class CommandConnection {
     /// - Parameters:
     ///   - purpose: The suffix of the client id.
     ///   - filters: The topic filters to subscribe to.
-    ///   - survivesLosses: The end of an accepted connection is no failure: it is made again.
+    ///   - survivesLosses: The end of an accepted connection is no failure: it is made again. A packet that MQTT does not allow is
+    ///     one: it would come again.
     ///   - adjust: Changes the settings of the connection.
     init(
         _ configuration: Configuration, purpose: String, filters: Set<String> = [], survivesLosses: Bool = false,
@@ -106,6 +107,7 @@ final class CommandConnection {
         for event in connection?.drainEvents() ?? [] {
             switch event {
             case .connected: isConnected = true
+            case .disconnected(.invalidPacket(let what), _): failure = failure ?? .invalidPacket(what)
             case .disconnected(let reason, _) where isConnected && survivesLosses:
                 (losses, lastLoss) = (losses + 1, reason)
                 limits = .none
