@@ -94,10 +94,11 @@ import Testing
         #expect(throws: violation) { try pass(bytes, limit: 100) }
     }
 
-    @Test(arguments: [
-        (Array("HTTP/1.1 400 Bad Request".utf8), false), ([0xe0, 0], false), ([0xf0, 0], false), ([0xd0, 0], true),
-        (Array("SSH-2.0".utf8), true),
-    ] as [([UInt8], Bool)])
+    @Test(
+        arguments: [
+            (Array("HTTP/1.1 400 Bad Request".utf8), false), ([0xe0, 0], false), ([0xf0, 0], false), ([0xd0, 0], true),
+            (Array("SSH-2.0".utf8), true),
+        ] as [([UInt8], Bool)])
     func `What is no answer to CONNECT is no broker`(bytes: [UInt8], level5: Bool) {
         var filter = PacketFilter(limit: 100, hasProperties: level5)
         var output: [UInt8] = []

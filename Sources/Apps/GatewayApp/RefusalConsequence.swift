@@ -1,6 +1,5 @@
 import Base
 import Gateway
-import GatewayEntities
 import Messaging
 import OwnTracks
 import Shell
