@@ -156,13 +156,14 @@ let package = Package(
         adapter(
             "Apps/GatewayApp",
             [
-                "AddressKeys", "Base", "Beacon", "BlueZScanning", "Configuration", "Encryption", "Gateway",
-                "GatewayEntities",
+                "AddressKeys", "Base", "Beacon", "BlueZScanning", "BluetoothProxy", "Configuration", "DBus",
+                "Encryption",
+                "Gateway", "GatewayEntities",
                 "HTTPMessaging",
                 "Health", "Identities", "JSON", "KernelScanning", "Messaging", "OwnTracks", "PageServer",
-                "Presence", "ReadingFeed",
+                "Presence", "ProxyLink", "ReadingFeed",
                 "Regions", "Runtime",
-                "Scanning", "Shell", "SiteProtocol", "Status", "StatusPage", "Storage", "System",
+                "Scanning", "ServiceDiscovery", "Shell", "SiteProtocol", "Status", "StatusPage", "Storage", "System",
             ]),
         // The rooms service, over the same store and broker.
         adapter(
@@ -214,10 +215,10 @@ let package = Package(
         tests(
             "GatewayAppTests",
             [
-                "Base", "Beacon", "CFaultVFS", "Configuration", "Encryption", "Gateway", "GatewayApp",
-                "GatewayEntities", "HostSupport", "Identities", "JSON", "Messaging", "OwnTracks", "PageServer",
-                "ReadingFeed", "Regions", "Runtime", "Scanning", "ServiceSupport", "Shell", "SiteProtocol", "Status",
-                "StatusPage", "Storage", "System", "TestSupport",
+                "Base", "Beacon", "BluetoothProxy", "CFaultVFS", "Configuration", "DBus", "DBusSupport", "Encryption",
+                "Gateway", "GatewayApp", "GatewayEntities", "Health", "HostSupport", "Identities", "JSON", "Messaging",
+                "OwnTracks", "PageServer", "ReadingFeed", "Regions", "Runtime", "Scanning", "ServiceDiscovery",
+                "ServiceSupport", "Shell", "SiteProtocol", "Status", "StatusPage", "Storage", "System", "TestSupport",
             ]),
         tests(
             "RoomsAppTests",

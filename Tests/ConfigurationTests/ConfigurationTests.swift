@@ -146,6 +146,11 @@ private func read(_ text: String) throws -> Configuration {
             "url": "mode: 3",
         ]
         let member = "\(setting.member): \(setting.value)"
+        guard name != "bluetoothProxy" else {
+            let files = ConfigurationFiles { _ in BluetoothProxyTests.key }
+            let proxy = try Configuration(parsing: "{\(member)}".utf8, hostName: "pi", files: files).bluetoothProxy
+            return #expect(proxy?.key.path == "/etc/ibeacon-gateway/proxy-key")
+        }
         let configuration = try read(
             name.hasPrefix("rooms.") ? "{rooms: {\(member)}}" : "{\(member), \(beside[name] ?? "")}")
         #expect((configuration == self.configuration) == setting.isDefault)

@@ -31,7 +31,8 @@ import Testing
             let text = value.isEmpty ? "" : "\(member): \(value),"
             let file = name.hasPrefix("rooms.") ? "rooms: {\(text) \(beside)}" : "\(text) \(beside)"
             let user = name == "username" ? "" : "username: 'jane', "
-            return try Configuration(parsing: "{\(user)\(file)}".utf8, hostName: "pi", files: .named)
+            let files = name == "bluetoothProxy" ? ConfigurationFiles { _ in BluetoothProxyTests.key } : .named
+            return try Configuration(parsing: "{\(user)\(file)}".utf8, hostName: "pi", files: files)
         }
     }
 
@@ -65,6 +66,7 @@ import Testing
         Change("rooms.encryptionKey", "'a'", "'b'"), Change("rooms.encryptionKeyFile", "'a'", "'b'"),
         Change("rooms.plainState", "", "true", beside: "encryptionKeyFile: 'f'"), Change("rooms.http", "", "null"),
         Change("rooms.days", "", "7"), Change("http", "", "null"), Change("days", "", "7"),
+        Change("bluetoothProxy", "null", "{keyFile: 'k'}"),
     ]
 
     @Test("There is a change of every row")

@@ -1,5 +1,7 @@
 import Base
+import Beacon
 import Messaging
+import Scanning
 import ServiceSupport
 import Shell
 import TestSupport
@@ -16,10 +18,13 @@ import Testing
     @Test(arguments: [
         "", "homeAssistant: {discovery: true},", "reannounce: true, homeAssistant: {prefix: \"ha\"},", "cmd: false,",
         "trackers: [{deviceId: \"anna\"}], homeAssistant: {discovery: true},",
-        "rooms: {site: \"home\", encryptionKey: \"secret\"},",
+        "rooms: {site: \"home\", encryptionKey: \"secret\"},", "bluetoothProxy: {keyFile: \"key\"},",
     ])
     func `Every topic that the service reads or writes is among those that are tested`(members: String) throws {
-        let fixture = try ServiceFixture(members, in: directory)
+        try directory.write("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", to: "key")
+        let machine = ProxyDouble()
+        let fixture = try ServiceFixture(members, in: directory, proxies: machine.surroundings)
+        fixture.radio.adapters = [AdapterStatus(receiver: Receiver(index: 0), name: "hci0")]
         try fixture.bringKeys()
         fixture.wait(.seconds(70))
         let used = GatewayTopics.used(fixture.service.configuration, at: 0)

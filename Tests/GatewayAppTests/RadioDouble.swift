@@ -27,7 +27,12 @@ final class RadioDouble: RadioLink {
     /// What the radio has learned of the keys.
     var phones: [PhoneHearing] = []
 
+    /// Who takes every packet.
+    private(set) var packets: PacketOutput?
+
     init() {}
+
+    func setTap(_ output: PacketOutput?) { packets = output }
 
     var isStarted: Bool { output != nil }
 

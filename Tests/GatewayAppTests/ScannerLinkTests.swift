@@ -30,6 +30,9 @@ private final class LinkFixture: RadioOutput {
     private(set) var scanners: [ScannerDouble] = []
     private(set) var notices: [String] = []
 
+    /// iBeacons that presence was told of.
+    private(set) var sightings = 0
+
     func makeLink() -> ScannerLink {
         ScannerLink(way: "bluez", host: host) { [unowned self] _ in
             let scanner = ScannerDouble(failure: failure)
@@ -38,7 +41,7 @@ private final class LinkFixture: RadioOutput {
         }
     }
 
-    func heard(_ sighting: Sighting, at instant: MonotonicInstant) {}
+    func heard(_ sighting: Sighting, at instant: MonotonicInstant) { sightings += 1 }
     func heard(_ telemetry: BeaconTelemetry, at instant: MonotonicInstant) {}
     func listening(
         _ isListening: Bool, of receiver: Receiver, duty: Double?, at instant: MonotonicInstant, because reason: String
@@ -89,6 +92,36 @@ private final class LinkFixture: RadioOutput {
         link.start(fixture)
         fixture.host.advance(by: .seconds(60))
         #expect(fixture.scanners.count == 1)
+        link.stop()
+    }
+
+    /// Hears an iBeacon and a thermometer.
+    private func hear(_ link: ScannerLink) {
+        let iBeacon: [UInt8] = [26, 0xff, 0x4c, 0, 2, 21] + [UInt8](repeating: 7, count: 16) + [0, 1, 0, 2, 0xc5]
+        let address = DeviceAddress(littleEndian: [1, 2, 3, 4, 5, 6].span, at: 0, isRandom: true)
+        guard let address else { return }
+        for data in [iBeacon, [6, 0x16, 0xd2, 0xfc, 0x40, 1, 0x5d]] {
+            let report = AdvertisingReport(address: address, rssi: RSSI(reported: -60))
+            link.heard(report, data: data.span, by: Receiver(index: 0), at: fixture.host.now)
+        }
+    }
+
+    @Test func `While somebody takes every packet, presence hears what it hears otherwise, and then nobody gets any`() {
+        let link = fixture.makeLink()
+        link.start(fixture)
+        var packets: [[UInt8]] = []
+        hear(link)
+        #expect(fixture.sightings == 1)
+        link.setTap { report, data, _ in
+            packets.append([UInt8(truncatingIfNeeded: report.address.value)] + data.indices.map { data[$0] })
+        }
+        hear(link)
+        #expect(fixture.sightings == 2)
+        #expect(packets.map(\.count) == [28, 8])
+        link.setTap(nil)
+        hear(link)
+        #expect(fixture.sightings == 3)
+        #expect(packets.count == 2)
         link.stop()
     }
 }

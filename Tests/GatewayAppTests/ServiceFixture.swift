@@ -36,10 +36,11 @@ final class ServiceFixture: ServiceRig {
     ///   - device: The gateway's device.
     ///   - hardware: What tells the machine from others.
     ///   - log: What the service logs to.
+    ///   - proxies: The machine of Bluetooth proxies; nil: there is none.
     init(
         _ members: String = "", in directory: TemporaryDirectory, vfs: String? = nil, settles: Bool = true,
         isClockKnown: Bool = true, device: String = "hall", hardware: String? = "hardware-1",
-        log: Log = Log(threshold: .error)
+        log: Log = Log(threshold: .error), proxies: ProxySurroundings? = nil
     ) throws {
         self.directory = directory
         if !isClockKnown { (host.bootID, host.wallClock) = ("boot-2", WallClock(epochOffset: 0, isKnown: false)) }
@@ -50,7 +51,7 @@ final class ServiceFixture: ServiceRig {
             settings: try Settings(readingFrom: path, stateDirectory: directory.path),
             links: ServiceLinks(
                 radio: radio, store: store, broker: broker, availability: availability, status: status,
-                phoneKeys: phoneKeys),
+                phoneKeys: phoneKeys, proxies: proxies),
             host: host, log: log)
         try service.start()
         if settles { settle() }

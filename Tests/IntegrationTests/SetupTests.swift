@@ -268,6 +268,23 @@ import Testing
         #expect(!machine.file("config.json").contains("remoteConfiguration"))
     }
 
+    @Test func `The key of a Bluetooth proxy is made once, and only its owner can read it`() throws {
+        let machine = try Machine()
+        let options = ["--yes", "--no-test", "--host", "broker.lan", "--room", "Hall", "--bluetooth-proxy"]
+        let (code, text) = try machine.setUp(options)
+        #expect(code == 0, "\(text)")
+        let key = machine.file("proxy-key")
+        #expect(key.utf8.count == 45 && key.hasSuffix("=\n"))
+        #expect(machine.mode("proxy-key") == 0o600)
+        #expect(!text.contains(key.prefix(44)), "the key is not shown")
+        #expect(
+            machine.file("config.json").contains(
+                "bluetoothProxy: {\"keyFile\":\"\(machine.directory.file("etc/proxy-key"))\"}"))
+        // Home Assistant knows the key, and setup runs again.
+        #expect(try machine.setUp(options + ["--force"]).code == 0)
+        #expect(machine.file("proxy-key") == key)
+    }
+
     @Test func `A password from a file is copied to one that only the service can read`() throws {
         let machine = try Machine()
         let secret = try machine.directory.write("hush\nsecond line\n", to: "secret")

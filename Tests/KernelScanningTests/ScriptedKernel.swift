@@ -188,7 +188,9 @@ final class ScriptedHCISocket: ScriptedPackets, HCIPacketSocket {
     private(set) var filter: HCIFilter?
 
     func listen(_ filter: HCIFilter) throws(SystemError) {
-        if self.filter == nil, !filter.opcodes.contains(ScanFamily.readLocalSupportedCommands) { kernel.observes(self) }
+        let isObserver =
+            !filter.opcodes.isEmpty && !filter.opcodes.contains(ScanFamily.readLocalSupportedCommands)
+        if self.filter == nil, isObserver { kernel.observes(self) }
         self.filter = filter
     }
 

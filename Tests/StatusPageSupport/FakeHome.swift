@@ -136,8 +136,29 @@ package final class FakeHome: StatusSource {
                 name: "Bob", uuid: "1B87D8B3-EED6-5BFF-9DAA-54326BACEC6A", isOrdered: true,
                 lastHeard: now.advanced(by: .seconds(-6 * 86400)), gateways: []),
         ]
+        snapshot.proxies = [Self.proxy(at: now)]
         snapshot.findings = findings
         return snapshot
+    }
+
+    /// A proxy that serves one Home Assistant, and refuses another.
+    private static func proxy(at now: MonotonicInstant) -> StatusSnapshot.ProxyState {
+        var proxy = StatusSnapshot.ProxyState(name: "ibg-pi-kitchen", adapter: "hci0", port: 6053)
+        proxy.isAtBroker = true
+        proxy.avahiProblem = "avahi-daemon does not run"
+        let since = now.advanced(by: .seconds(-600))
+        proxy.clients = [
+            .init(
+                name: "Home Assistant 2026.11.0", address: "192.168.1.9", isSubscribed: true, since: since,
+                sent: 81_000,
+                dropped: 12, refusal: nil),
+            .init(
+                name: "Home Assistant 2026.10.4", address: "172.17.0.2", isSubscribed: false, since: since, sent: 0,
+                dropped: 0, refusal: "it runs in a container of this machine (docker0), and may use the same adapter"),
+        ]
+        proxy.homes = [.init(address: "192.168.1.9", isConnected: true)]
+        (proxy.sent, proxy.dropped, proxy.refused, proxy.failed) = (81_000, 12, 3, 4)
+        return proxy
     }
 
     private func tracker(

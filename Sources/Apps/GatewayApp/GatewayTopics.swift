@@ -11,6 +11,7 @@ package enum GatewayTopics {
     package static func used(_ configuration: Configuration, at epochSeconds: Int64) -> [UsedTopic] {
         guard !configuration.broker.isOffline, configuration.broker.endpoint == nil else { return [] }
         return ownTracks(configuration, at: epochSeconds) + home(configuration) + site(configuration)
+            + proxies(configuration)
     }
 
     private static func ownTracks(_ configuration: Configuration, at epochSeconds: Int64) -> [UsedTopic] {
@@ -41,7 +42,7 @@ package enum GatewayTopics {
                 filters: isOwn && takesRequests ? ["\(root)/command"] : [], probes: [empty("\(root)/region/doctor")])
         }
         let births = Set(["homeassistant/status", "\(settings.prefix)/status"]).sorted()
-        if settings.discovery || configuration.reannounces {
+        if settings.discovery || configuration.reannounces || configuration.bluetoothProxy != nil {
             topics += births.map { UsedTopic(.read, $0, "Home Assistant says here that it starts") }
         }
         if settings.discovery {
@@ -52,6 +53,15 @@ package enum GatewayTopics {
                     probes: [empty("\(settings.prefix)/sensor/\(node)/doctor/config")]))
         }
         return topics
+    }
+
+    private static func proxies(_ configuration: Configuration) -> [UsedTopic] {
+        guard configuration.bluetoothProxy != nil else { return [] }
+        return [
+            UsedTopic(
+                .write, ProxyIdentity.topic(of: "+"), "Home Assistant finds the Bluetooth proxy here",
+                probes: [empty(ProxyIdentity.topic(of: "doctor"))])
+        ]
     }
 
     /// Empty, and not retained: it removes nothing, and nobody knows the topic.

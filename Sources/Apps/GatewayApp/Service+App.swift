@@ -41,6 +41,7 @@ extension Service: AppOwner {
         let stored = StoredState(snapshot, for: configuration, remoteSettings: remote, on: host, log: log)
         phones.restore(snapshot.values[ExactString(PhoneTimes.storeKey)])
         home.restoreFormerDevices(snapshot, stored)
+        proxies.restore(snapshot)
         app.handle(.start(stored), at: now)
         if kept != remote?.bytes { app.handle(.settings(.remaining(remote)), at: now) }
     }
@@ -50,6 +51,7 @@ extension Service: AppOwner {
         radio.prepare()
         radio.start()
         phones.start()
+        proxies.refresh()
         let regions = app.core.trackers.reduce(0) { $0 + $1.regions.regions.count }
         let text = "\(regions) regions, \(snapshot.outboxCount) messages waiting"
         log.notice("ibeacon-gateway \(Program.version) is running: \(text)")
@@ -77,6 +79,7 @@ extension Service: AppOwner {
     package func changed() { home.changed() }
 
     package func stop() {
+        proxies.stop()
         radio.stop()
         status.stop()
         home.stop()

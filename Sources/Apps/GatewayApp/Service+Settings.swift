@@ -66,6 +66,7 @@ extension Service {
         app.handle(.configuration(configuration, modes: modes), at: host.now)
         radio.prepare()
         phones.refresh()
+        proxies.refresh()
         guard reload.needsConnection else {
             app.links.broker.subscribe(to: filters)
             feed.refresh()

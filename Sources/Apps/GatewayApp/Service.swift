@@ -27,6 +27,7 @@ package final class Service {
     let status: ServiceStatus
     let radio: RadioPart
     let requests: UserRequests
+    let proxies: ProxyPart
     /// The settings of a `setConfiguration` until the broker accepts a connection with them.
     var pending: PendingConfiguration?
     /// Whether the settings of a `setConfiguration` stay, and are not on the disk yet.
@@ -48,7 +49,8 @@ package final class Service {
         status = ServiceStatus(app, links)
         radio = RadioPart(app, links.radio, status, feed)
         requests = UserRequests(app, radio)
-        side.carry([feed, home, AvailabilityPart(side), phones], for: self)
+        proxies = ProxyPart(app, side, links.radio, links.proxies)
+        side.carry([proxies.announcement, feed, home, AvailabilityPart(side), phones], for: self)
     }
 
     var host: any ServiceHost { app.host }
@@ -66,7 +68,8 @@ package final class Service {
 
 extension Service: SidePartOwner {
     func snapshot(at now: MonotonicInstant) -> StatusSnapshot {
-        status.snapshot(servesSite: feed.servesSite(at: now), phones: phones.states(at: now), at: now)
+        status.snapshot(
+            servesSite: feed.servesSite(at: now), phones: phones.states(at: now), proxies: proxies.states, at: now)
     }
 
     func perform(_ request: HomeAssistantFeed.Request) -> StatusActionResult { requests.perform(request) }

@@ -1,5 +1,6 @@
 import Configuration
 import Glibc
+import KernelScanning
 package import Runtime
 import Scanning
 package import Shell
@@ -14,7 +15,9 @@ package enum ServiceProcess {
         let host = try EventLoopHost(loop: loop, log: log)
         let radioHost = LoopHost(loop: loop, log: log)
         let way = settings.configuration.scanner.name
-        let radio = ScannerLink(way: way, host: radioHost) { (output) throws(ScannerError) in
+        // A recording has no adapter that could be tapped.
+        let makeTap: ScannerLink.TapFactory? = way == "capture" ? nil : { PacketTap(host: radioHost, output: $0) }
+        let radio = ScannerLink(way: way, host: radioHost, makeTap: makeTap) { (output) throws(ScannerError) in
             try settings.makeScanner(host: radioHost, output: output)
         }
         let brokers = BrokerLinkPair(
@@ -28,7 +31,8 @@ package enum ServiceProcess {
             radio: radio, store: ThreadedStoreLink(loop: loop, log: log),
             broker: brokers.first, availability: brokers.second,
             status: StatusServerLink(loop: loop, log: log, host: host),
-            phoneKeys: ThreadedPhoneKeyLink(loop: loop))
+            phoneKeys: ThreadedPhoneKeyLink(loop: loop),
+            proxies: .machine(loop, host: radioHost, isRecorded: way == "capture"))
         // Signals must be blocked before another thread starts.
         var watches: [AnyObject] = []
         let service = Service(settings: settings, links: links, host: host, log: log)

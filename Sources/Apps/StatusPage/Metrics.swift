@@ -14,6 +14,7 @@ extension StatusSnapshot {
         writeAdapters(&writer)
         writeMessages(&writer)
         writeRegions(&writer)
+        if !proxies.isEmpty { writeProxies(&writer) }
         if let process {
             writer.process(process, startedAt: wallClock.isKnown ? wallClock.epochSeconds(at: startedAt) : nil)
         }
@@ -85,6 +86,24 @@ extension StatusSnapshot {
         writer.family(
             "ibeacon_gateway_adapter_silence_seconds", .gauge, "Time since the adapter heard anything.",
             each { $0.lastHeard.map { $0.duration(to: now).inSeconds } })
+    }
+
+    private func writeProxies(_ writer: inout MetricsWriter) {
+        func each(_ value: (ProxyState) -> Double) -> [(labels: [(String, String)], value: Double)] {
+            proxies.map { ([("adapter", $0.adapter)], value($0)) }
+        }
+        writer.family(
+            "ibeacon_gateway_proxy_clients", .gauge, "Clients that the Bluetooth proxy serves.",
+            each { Double($0.clients.count(where: \.isSubscribed)) })
+        let counts: [(name: String, help: String, count: KeyPath<ProxyState, UInt64>)] = [
+            ("packets", "Packets that clients of the Bluetooth proxy got, once for each client.", \.sent),
+            ("dropped_packets", "Packets that clients of the Bluetooth proxy were too slow for.", \.dropped),
+            ("refused_subscriptions", "Subscriptions that the Bluetooth proxy refused.", \.refused),
+            ("failed_connections", "Connections to the Bluetooth proxy without the key, or too many.", \.failed),
+        ]
+        for (name, help, count) in counts {
+            writer.family("ibeacon_gateway_proxy_\(name)_total", .counter, help, each { Double($0[keyPath: count]) })
+        }
     }
 
     private func writeMessages(_ writer: inout MetricsWriter) {

@@ -55,6 +55,8 @@ package struct Configuration: Hashable, Sendable {
     package var rooms: RoomsSettings? = RoomsSettings(site: "home")
     /// Where the status page is served; nil if it is not served.
     package var statusPage: ListenAddress? = .gateway
+    /// nil if Home Assistant hears nothing through this gateway's radio.
+    package var bluetoothProxy: BluetoothProxySettings?
     /// Days for which history is kept; 0 keeps none. Below 0 only the number of entries is limited, as in the iOS app.
     package var historyDays = 30
     package var numberBase = NumberBase.auto

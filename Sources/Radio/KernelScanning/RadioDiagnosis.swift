@@ -1,4 +1,4 @@
-import Beacon
+package import Beacon
 import CBluetooth
 package import Scanning
 import System
@@ -80,6 +80,9 @@ package enum RadioDiagnosis {
         let address = DeviceAddress(littleEndian: octets.span, at: 0, isRandom: false)
         return .init(flags: information.flags, address: address?.value == 0 ? nil : address)
     }
+
+    /// The address of a controller; nil if it has none, or is not there.
+    package static func address(of index: UInt16) -> DeviceAddress? { device(index)?.address }
 
     /// The numbers of this machine's selected adapters.
     package static func adapters(_ selection: AdapterSelection = .all) -> [UInt16] {

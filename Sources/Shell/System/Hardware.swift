@@ -15,7 +15,7 @@ package enum Hardware {
 
     /// Virtual adapters have no device, and may have another address at each start. So may those with an address of software (an
     /// `addr_assign_type` other than 0, Linux, `Documentation/ABI/testing/sysfs-class-net`).
-    private static func networkAddress(_ root: String) -> String? {
+    static func networkAddress(_ root: String) -> String? {
         let directory = "\(root)/sys/class/net"
         return KernelFile.names(in: directory).sorted().lazy
             .filter { FileAccess.exists("\(directory)/\($0)/device") }

@@ -5,6 +5,9 @@ package import Scanning
 
 /// A service's link to Bluetooth: it starts and stops listening, and passes sightings to a `RadioOutput`.
 package protocol RadioLink: AnyObject {
+    /// Takes one packet of a receiver. The data is valid only during the call.
+    typealias PacketOutput = (AdvertisingReport, Span<UInt8>, Receiver) -> Void
+
     /// The scanner in use, by its name in the configuration.
     var way: String { get }
     var adapters: [AdapterStatus] { get }
@@ -27,6 +30,9 @@ package protocol RadioLink: AnyObject {
     func setKeys(_ keys: [PhoneKey])
     /// Sets which UUIDs of the keys regions and tags name. It holds from the next packet on.
     func setNamed(_ isNamed: (BeaconUUID) -> Bool)
+    /// Sets who takes every packet that adapters receive, whether or not presence needs it; nil: nobody. What presence hears stays
+    /// the same.
+    func setTap(_ output: PacketOutput?)
     /// What was learned of the keys, in their order.
     var phones: [PhoneHearing] { get }
 }

@@ -2,13 +2,17 @@ import AddressKeys
 package import Base
 package import Beacon
 package import Identities
+package import KernelScanning
 package import Scanning
 
 /// The radio link over a scanner.
 package final class ScannerLink: RadioLink, ScannerOutput {
     package typealias Factory = (any ScannerOutput) throws(ScannerError) -> any Scanner
+    package typealias TapFactory = (@escaping PacketTap.Output) -> PacketTap
 
     private static let retryInterval = Duration.seconds(5)
+    /// How often the tap follows the adapters.
+    private static let tapInterval = Duration.seconds(1)
 
     private let host: any EventHost
     private let makeScanner: Factory
@@ -20,15 +24,26 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     private weak var output: (any RadioOutput)?
     /// The next attempt to start.
     private var retry: (any EventRegistration)?
+    /// Who takes every packet.
+    private var packets: PacketOutput?
+    private let makeTap: TapFactory?
+    private var tap: PacketTap?
+    private var tapTimer: (any EventRegistration)?
+    /// Whether a packet is looked at beyond an iBeacon and telemetry: one flag, so that a tap that is off costs nothing.
+    private var looksFurther = false
     /// Why the scanner does not start, as last reported.
     private var saidFailure: ScannerError?
 
     /// - Parameters:
     ///   - way: The scanner's name in the configuration.
     ///   - host: Keeps the time of the next attempt if the scanner does not start.
+    ///   - makeTap: Makes what reads every packet of the adapters; nil: the scanner's packets are all there are.
     ///   - makeScanner: Makes a scanner that is not started yet.
-    package init(way: String, host: any EventHost, _ makeScanner: @escaping Factory) {
+    package init(
+        way: String, host: any EventHost, makeTap: TapFactory? = nil, _ makeScanner: @escaping Factory
+    ) {
         self.host = host
+        self.makeTap = makeTap
         configuredWay = way
         self.makeScanner = makeScanner
     }
@@ -79,6 +94,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
 
     package func setIdentities(_ identities: [Identity]) {
         resolver.setIdentities(identities)
+        updateReach()
         scanner?.setPatterns(resolver.patterns)
     }
 
@@ -87,10 +103,29 @@ package final class ScannerLink: RadioLink, ScannerOutput {
             output?.notice(Notice(.error, "phones are not heard: libcrypto offers no AES-128"))
             return
         }
+        updateReach()
         scanner?.setPatterns(resolver.patterns)
     }
 
     package func setNamed(_ isNamed: (BeaconUUID) -> Bool) { resolver.setNamed(isNamed) }
+
+    package func setTap(_ output: PacketOutput?) {
+        packets = output
+        tap = output.flatMap { makeTap?($0) }
+        updateReach()
+        followAdapters()
+    }
+
+    private func updateReach() { looksFurther = resolver.isOn || packets != nil }
+
+    /// Adapters come and go.
+    private func followAdapters() {
+        tapTimer?.cancel()
+        tapTimer = nil
+        guard let tap else { return }
+        tap.listen(to: adapters.map(\.receiver))
+        tapTimer = host.at(host.now.advanced(by: Self.tapInterval)) { [weak self] in self?.followAdapters() }
+    }
 
     package var phones: [PhoneHearing] { resolver.hearings }
 
@@ -108,6 +143,8 @@ package final class ScannerLink: RadioLink, ScannerOutput {
             output?.heard(telemetry, at: instant)
         }
         if let sighting { output?.heard(sighting, at: instant) }
+        guard looksFurther else { return }
+        if let packets, tap?.hears(receiver) != true { packets(report, data, receiver) }
         guard resolver.isOn else { return }
         // Each call of the resolver is over before the output hears of it, because the output may set other identities.
         let sender = resolver.sender(of: report, data: data, by: receiver, at: instant)

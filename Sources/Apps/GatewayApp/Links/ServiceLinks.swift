@@ -12,10 +12,12 @@ package struct ServiceLinks {
     package var availability: any BrokerLink
     package var status: any StatusLink
     package var phoneKeys: any PhoneKeyLink
+    /// nil: no Bluetooth proxy is possible.
+    package var proxies: ProxySurroundings?
 
     package init(
         radio: any RadioLink, store: any StoreLink, broker: any BrokerLink, availability: any BrokerLink,
-        status: any StatusLink, phoneKeys: any PhoneKeyLink
+        status: any StatusLink, phoneKeys: any PhoneKeyLink, proxies: ProxySurroundings? = nil
     ) {
         self.radio = radio
         self.store = store
@@ -23,5 +25,6 @@ package struct ServiceLinks {
         self.availability = availability
         self.status = status
         self.phoneKeys = phoneKeys
+        self.proxies = proxies
     }
 }

@@ -66,12 +66,18 @@ final class ServiceStatus {
     /// - Parameters:
     ///   - servesSite: Whether the gateway is one of a site.
     ///   - phones: The phones whose keys it has.
+    ///   - proxies: The Bluetooth proxies.
     func snapshot(
-        servesSite: Bool, phones: [StatusSnapshot.PhoneStatus], at now: MonotonicInstant
+        servesSite: Bool, phones: [StatusSnapshot.PhoneStatus], proxies: [StatusSnapshot.ProxyState],
+        at now: MonotonicInstant
     ) -> StatusSnapshot {
         var snapshot = monitor.snapshot(
             of: app.core, app.watch, links, app.settings.configuration, servesSite: servesSite, at: now)
         snapshot.phones = phones
+        if !proxies.isEmpty {
+            snapshot.proxies = proxies
+            snapshot.findings = snapshot.liveFindings
+        }
         return snapshot
     }
 }

@@ -1,4 +1,4 @@
 /// The parts of the second connection.
 enum SidePartName: Int64, CaseIterable {
-    case availability, homeAssistant, readingFeed, phones
+    case availability, homeAssistant, readingFeed, phones, proxies
 }

@@ -173,6 +173,15 @@ function tiles() {
   else if (!state.scanner.adapters.length) list.push(["Radio", "none", "no Bluetooth adapter was found", true]);
   for (const broker of state.brokers)
     list.push([`${broker.kind === "server" ? "Server" : "Broker"} ${clean(broker.name)}`, broker.state, clean(broker.reason) || (broker.sinceAgo === null ? "" : "for " + span(broker.sinceAgo)), broker.state === "disconnected" || Boolean(broker.reason)]);
+  for (const proxy of state.bluetoothProxies) {
+    const served = proxy.clients.filter(client => client.subscribed).length;
+    const facts = proxy.clients.map(client => `${clean(client.name)} at ${clean(client.address)}${client.refusal ? ": " + clean(client.refusal) : ""}`);
+    facts.push(`${proxy.sent.toLocaleString()} packets`);
+    if (proxy.dropped) facts.push(proxy.dropped + " dropped");
+    if (proxy.refused) facts.push(proxy.refused + " refused");
+    if (proxy.failed) facts.push(proxy.failed + " without the key");
+    list.push([`Bluetooth proxy ${clean(proxy.name)}`, proxy.problem ? "not listening" : `port ${proxy.port}, ${served} client${served === 1 ? "" : "s"}`, proxy.problem ? clean(proxy.problem) : facts.join(" · "), Boolean(proxy.problem) || proxy.clients.some(client => client.refusal)]);
+  }
   const queue = [`${state.queue.sent.toLocaleString()} sent`];
   if (state.queue.setAside) queue.push(state.queue.setAside + " set aside");
   if (state.queue.dropped) queue.push(state.queue.dropped + " given up");

@@ -63,6 +63,7 @@ enum DoctorCommand {
         findings += try BrokerCheck.findings(
             settings, running: running, isServiceRunning: running != nil, hasSite: &hasSite)
         findings += RoomsCheck.findings(settings)
+        findings += ProxyCheck.findings(settings)
         findings += ClockCheck.findings()
         findings += RegionsCheck.findings(settings, hasSite: hasSite)
         findings += DiskCheck.findings(settings)

@@ -4,7 +4,7 @@ import JSON
 struct DoctorFinding {
     /// The areas, in the order of the checks.
     enum Area: String, CaseIterable {
-        case configuration, service, radio, bluetoothd, broker, server, rooms, clock, regions, disk
+        case configuration, service, radio, bluetoothd, broker, server, rooms, proxy, clock, regions, disk
     }
 
     let area: Area

@@ -40,6 +40,7 @@ extension Setup {
         for file in files where file.bytes != nil && FileAccess.exists(file.path) {
             dialogue.show("Kept the old \(file.path) as \(try SetupFiles.keep(file.path)).")
         }
+        try proxy?.writeKey(dialogue, owner: isForService ? ServiceUser()?.user : nil)
         for case let (path, bytes?) in files { try SetupFiles.write(bytes, to: path) }
         // The file is read in the same way as by the service.
         let settings = try Settings(readingFrom: path, stateDirectory: stateDirectory)

@@ -31,6 +31,8 @@ struct Setup {
     var phone: String?
     /// Whether this machine runs the rooms service; nil if the service stays as it is.
     var runsRoomsService: Bool?
+    /// nil: it was not asked for yet.
+    var proxy: SetupProxy?
     /// The file of `--from`.
     var origin: SetupOrigin?
 
@@ -100,6 +102,7 @@ struct Setup {
         if let place { members += [("lat", .plain(place.latitude)), ("lon", .plain(place.longitude))] }
         if isInHomeAssistant == true { members.append(("homeAssistant", ["discovery": true])) }
         if !trackers.isEmpty { members.append(("trackers", .array(trackers))) }
+        members += proxy?.members ?? []
         if let origin {
             let own = Set(members.map(\.0))
             members += origin.settings.filter { !own.contains($0.name) }
@@ -133,7 +136,8 @@ struct Setup {
         let json = JSONValue.object(Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first })
         do throws(ConfigurationError) {
             // The files beside the configuration are not written yet.
-            let files = ConfigurationFiles { [password] path throws(ConfigurationFiles.Problem) in
+            let files = ConfigurationFiles { [password, proxy] path throws(ConfigurationFiles.Problem) in
+                if path == proxy?.keyPath { return SetupProxy.placeholder }
                 guard let password else { throw ConfigurationFiles.Problem("\(path) is not written") }
                 return password
             }

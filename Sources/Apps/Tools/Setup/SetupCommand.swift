@@ -37,6 +37,8 @@ enum SetupCommand {
             OptionSpecification("scanner", "WAY", "auto, mgmt, hci, bluez, or the path of a recording"),
             OptionSpecification(
                 "rooms-service", nil, "run the rooms service on this machine; one machine per site does"),
+            OptionSpecification(
+                "bluetooth-proxy", nil, "let a Home Assistant on another machine hear through this one; makes a key"),
             OptionSpecification("no-test", nil, "do not test the broker"),
             OptionSpecification("no-service", nil, "do not start or restart the service"),
             OptionSpecification(
@@ -84,6 +86,8 @@ enum SetupCommand {
             try setup.choosePhone()
             try setup.chooseRoomsService()
         }
+        setup.proxy = try SetupProxy(
+            arguments, setup.dialogue, asks: setup.isForService && setup.isInHomeAssistant == true, beside: setup.path)
         let isNew = try setup.write()
         guard !writesAlone else {
             if !isNew { setup.dialogue.show("\(setup.path) is as wanted already.") }

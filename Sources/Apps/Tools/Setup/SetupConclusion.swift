@@ -31,6 +31,9 @@ struct SetupConclusion {
                 broker: configuration.broker, topic: "\(topics[0])/#", needsRoot: isForService)
             Terminal.print("See it:      \(line.text)")
         }
+        if let path = configuration.bluetoothProxy?.key.path {
+            Terminal.print("Home Assistant finds the Bluetooth proxy and asks for its key: sudo cat \(path)")
+        }
         Terminal.print("Who is near: sudo ibeacon-gateway scan")
         Terminal.print("If it fails: sudo ibeacon-gateway doctor")
     }

@@ -98,6 +98,13 @@ struct StatusText {
                 broker.name + (reason.isEmpty ? "" : ": \(reason)"),
             ]
         }
+        rows += status.proxies.map { proxy in
+            [
+                "proxy", proxy.problem == nil ? "port \(proxy.port)" : "not listening",
+                "\(proxy.name) by \(proxy.adapter): \(proxy.problem ?? proxy.clientText); \(proxy.sent) packets, "
+                    + "\(proxy.dropped) dropped, \(proxy.refused) refused, \(proxy.failed) without the key",
+            ]
+        }
         let queue = status.queue
         let receiver = (status.brokers.first?.kind ?? .broker).rawValue
         rows.append([

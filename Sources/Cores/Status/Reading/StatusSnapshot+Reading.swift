@@ -30,6 +30,7 @@ extension StatusSnapshot {
         beacons = json["beacons"].elements { BeaconState(reading: $0, at: now) }
         unlistedBeacons = max(0, Int(clamping: json["beaconCount"]?.asCount ?? 0) - beacons.count)
         phones = json["phones"].elements { PhoneStatus(reading: $0, at: now) }
+        proxies = json["bluetoothProxies"].elements { ProxyState(reading: $0, at: now) }
         counters.sightings = json["counters"]?["sightings"]?.asCount ?? 0
         malformed = MalformedCounters(reading: json["malformedByKind"] ?? .null)
         refusals = json["refusedCommands"].elements { RecentRefusals.Refusal(reading: $0, at: now) }

@@ -20,7 +20,10 @@ package struct LiveFindings {
             snapshot.brokers.map(\.finding)
             + snapshot.brokerRefusals.findings(besides: Self.mainConnection, at: snapshot.now)
         let others = [storeFinding, queueFinding, clockFinding, regionFinding, crowdFinding, batteryFinding]
-        return (radioFindings + connections + others.compactMap(\.self)).sorted { $0.level.rank > $1.level.rank }
+        let proxies = snapshot.proxies.flatMap(\.findings)
+        return (radioFindings + connections + others.compactMap(\.self) + proxies).sorted {
+            $0.level.rank > $1.level.rank
+        }
     }
 
     /// The name of the connection whose state is among `brokers`.

@@ -43,6 +43,8 @@ package struct StatusSnapshot: Sendable {
     package var transitions: [PastTransition] = []
     /// The phones and watches whose keys are known.
     package var phones: [PhoneStatus] = []
+    /// The Bluetooth proxies, one for each adapter; empty if they are off.
+    package var proxies: [ProxyState] = []
     package var counters = Gateway.Counters()
     /// The last refused commands and waypoints, the newest first.
     package var refusals: [RecentRefusals.Refusal] = []
@@ -119,6 +121,7 @@ extension StatusSnapshot {
             "beaconCount": .integer(Int64(beacons.count + unlistedBeacons)),
             "transitions": .array(transitions.prefix(Self.listedTransitions).map { $0.json(at: now) }),
             "phones": .array(phones.map { $0.json(at: now) }),
+            "bluetoothProxies": .array(proxies.map { $0.json(at: now) }),
             "counters": counters.json, "refusedCommands": .array(refusals.map { $0.json(at: now) }),
             "overflow": ["sightings": .count(overflow.sightings), "incoming": .count(overflow.incoming)],
             "malformed": .count(malformed.total),

@@ -60,11 +60,10 @@ extension Setting {
             "Where the status page and /metrics are served; null is off.",
             read: { $1.statusPage = $0.statusPage(standard: .gateway) }, shown: { shown(page: $0.statusPage) }
         ).keep(\.statusPage),
+        BluetoothProxySetting.row,
         setting(
             "days", .both(.live), "30",
-            """
-            Days for which transitions and locations are kept; 0 keeps none, -1 sets no limit by days.
-            """,
+            "Days for which transitions and locations are kept; 0 keeps none, -1 sets no limit by days.",
             read: { if let days = $0.historyDays() { $1.historyDays = days } },
             shown: { .integer(Int64($0.historyDays)) }),
     ]

@@ -66,7 +66,8 @@ struct Setting: Sendable {
     /// Settings that `setConfiguration` must not change: the radios, files and ports on this computer, trusted
     /// authorities and keys. A member of `rooms` has its path.
     static let localNames: Set<String> = [
-        "scanner", "adapter", "http", "tls", "caFile", "clientCertificateFile", "clientKeyFile", "passwordFile",
+        "scanner", "adapter", "http", "bluetoothProxy", "tls", "caFile", "clientCertificateFile", "clientKeyFile",
+        "passwordFile",
         "encryptionKey", "encryptionKeyFile", "remoteConfiguration", "remoteConfigurationTrial", "rooms.http",
         "rooms.encryptionKey", "rooms.encryptionKeyFile", "rooms.plainState",
     ]

@@ -1,0 +1,149 @@
+import Base
+import Beacon
+import BluetoothProxy
+import Configuration
+import ServiceDiscovery
+import Shell
+import Status
+import System
+
+/// The proxy of one adapter: its port, how it is found, and what it says of itself.
+final class RunningProxy {
+    /// How long it waits before it tries again to get its port, or to reach Avahi.
+    private static let pause: Duration = .seconds(10)
+
+    let identity: ProxyIdentity
+    let receiver: Receiver
+    private let settings: BluetoothProxySettings
+    private let surroundings: ProxySurroundings
+    private let onEffect: (RunningProxy, ProxyServer.Effect) -> Void
+    private var endpoint: (any ProxyEndpoint)?
+    private var publication: AvahiPublication?
+    private var isScanning = false
+    /// The addresses of the Home Assistants that have adopted it.
+    private(set) var homes: [String]
+    /// Whether a client wants packets.
+    private(set) var wantsPackets = false
+    /// Why it does not listen.
+    private(set) var problem: String?
+    private var nextTry = MonotonicInstant.zero
+    private var nextPublication = MonotonicInstant.zero
+
+    init(
+        _ identity: ProxyIdentity, _ receiver: Receiver, _ settings: BluetoothProxySettings, homes: [String],
+        _ surroundings: ProxySurroundings, onEffect: @escaping (RunningProxy, ProxyServer.Effect) -> Void
+    ) {
+        (self.identity, self.receiver, self.settings, self.homes) = (identity, receiver, settings, homes)
+        (self.surroundings, self.onEffect) = (surroundings, onEffect)
+    }
+
+    /// Opens what is not open, at the beginning and now and then.
+    ///
+    /// - Parameter epochSeconds: nil: the time of day is not known.
+    func tick(isListening: Bool, epochSeconds: Int64?, at now: MonotonicInstant) {
+        if endpoint == nil, now >= nextTry { open(epochSeconds: epochSeconds, at: now) }
+        guard endpoint != nil else { return }
+        scan(isListening)
+        if publication?.hasEnded == true { publication = nil }
+        if publication == nil, now >= nextPublication { publish(at: now) }
+    }
+
+    private func open(epochSeconds: Int64?, at now: MonotonicInstant) {
+        nextTry = now.advanced(by: Self.pause)
+        guard let secret = settings.key.inFile, let bytes = Base64.bytes(secret.revealed.utf8),
+            let key = ProxyKey(bytes)
+        else { return problem = "its key is all zeros, which Home Assistant takes for none" }
+        var address = settings.listen
+        address.port = identity.port
+        let (surroundings, allowed) = (surroundings, settings.allowed)
+        let opened = surroundings.open(description, key, address) { peer in
+            SubscriberRule(surroundings.machine(), allowed: allowed).refusal(of: peer)
+        }
+        switch opened {
+        case .success(let endpoint):
+            endpoint.onEffect = { [unowned self] in take($0) }
+            self.endpoint = endpoint
+            problem = nil
+            if let epochSeconds { endpoint.handle(.time(epochSeconds: UInt32(clamping: epochSeconds))) }
+            endpoint.handle(.homes(homes))
+        case .failure(let error):
+            problem = "port \(identity.port) cannot be opened: \(error)"
+        }
+    }
+
+    private var description: ProxySettings {
+        var description = ProxySettings(
+            name: identity.name, friendlyName: identity.friendlyName, macAddress: identity.mac,
+            bluetoothAddress: identity.bluetooth, projectVersion: Program.version)
+        description.area = identity.area
+        description.manufacturer = "ibeacon-gateway"
+        description.model = "Bluetooth proxy"
+        description.projectName = ProxyIdentity.project
+        return description
+    }
+
+    private func publish(at now: MonotonicInstant) {
+        nextPublication = now.advanced(by: Self.pause)
+        let records = identity.records(version: Program.version, esphome: description.esphomeVersion)
+        publication = surroundings.publish(
+            .init(instance: identity.name, kind: "_esphomelib._tcp", port: identity.port, records: records)
+        ) {}
+        publication?.start()
+    }
+
+    /// Ends it: the clients are told, and Avahi withdraws it.
+    func stop() {
+        publication?.stop()
+        endpoint?.stop()
+        (publication, endpoint, wantsPackets) = (nil, nil, false)
+    }
+
+    // MARK: - What it takes
+
+    func heard(_ report: AdvertisingReport, _ data: Span<UInt8>) {
+        guard wantsPackets else { return }
+        endpoint?.handle(.heard(report, data: data.indices.map { data[$0] }))
+    }
+
+    func homeAssistantStarted() { endpoint?.handle(.homeAssistantStarted) }
+
+    private func scan(_ isListening: Bool) {
+        guard isListening != isScanning else { return }
+        isScanning = isListening
+        endpoint?.handle(.scan(ProxyScan(state: isListening ? .running : .stopped)))
+    }
+
+    private func take(_ effect: ProxyServer.Effect) {
+        switch effect {
+        case .listen(let isWanted): wantsPackets = isWanted
+        case .adopted(let addresses): homes = addresses
+        default: break
+        }
+        onEffect(self, effect)
+    }
+
+    // MARK: - What it shows
+
+    var isOpen: Bool { endpoint != nil }
+
+    /// - Parameter isAtBroker: Whether the broker has its announcement.
+    func state(adapter: String, isAtBroker: Bool) -> StatusSnapshot.ProxyState {
+        var state = StatusSnapshot.ProxyState(name: identity.name, adapter: adapter, port: identity.port)
+        state.problem = problem
+        state.isAtBroker = isAtBroker
+        state.isAtAvahi = publication?.isPublished ?? false
+        state.avahiProblem = publication == nil ? "there is no system bus" : publication?.problem
+        guard let status = endpoint?.status else { return state }
+        state.clients = status.clients.map { client in
+            StatusSnapshot.ProxyClient(
+                name: client.name, address: client.address, isSubscribed: client.isSubscribed, since: client.since,
+                sent: client.sent, dropped: client.dropped, refusal: client.refusal)
+        }
+        state.homes = status.homes.map { .init(address: $0.address, isConnected: $0.isConnected) }
+        state.sent = status.counters.sent
+        state.dropped = status.counters.dropped
+        state.refused = status.counters.refused
+        state.failed = status.counters.failed
+        return state
+    }
+}
