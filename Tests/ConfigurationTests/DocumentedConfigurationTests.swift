@@ -1,3 +1,4 @@
+import Base
 import Configuration
 import FoundationEssentials
 import Testing
@@ -23,7 +24,10 @@ import Testing
             let isWhole = text.split(separator: "\n").first { !$0.hasPrefix("//") }?.hasPrefix("{") == true
             let whole = isWhole ? text : "{username: 'jane', \(text)\n}"
             do {
-                let configuration = try Configuration(parsing: whole.utf8, hostName: "pi", files: .named)
+                let files = ConfigurationFiles { path in
+                    path.hasSuffix("/proxy-key") ? BluetoothProxyTests.key : Secret("in \(path)")
+                }
+                let configuration = try Configuration(parsing: whole.utf8, hostName: "pi", files: files)
                 #expect(configuration.warnings.isEmpty, "\(file): \(configuration.warnings)\n\(text)")
             } catch {
                 Issue.record("\(file): \(error)\n\(text)")

@@ -96,13 +96,13 @@ extension StatusSnapshot {
             "ibeacon_gateway_proxy_clients", .gauge, "Clients that the Bluetooth proxy serves.",
             each { Double($0.clients.count(where: \.isSubscribed)) })
         let counts: [(name: String, help: String, count: KeyPath<ProxyState, UInt64>)] = [
-            ("packets", "Packets that clients of the Bluetooth proxy got, once for each client.", \.sent),
-            ("dropped_packets", "Packets that clients of the Bluetooth proxy were too slow for.", \.dropped),
-            ("refused_subscriptions", "Subscriptions that the Bluetooth proxy refused.", \.refused),
-            ("failed_connections", "Connections to the Bluetooth proxy without the key, or too many.", \.failed),
+            ("proxy_packets", "Packets that clients of the Bluetooth proxy got, once for each client.", \.sent),
+            ("proxy_dropped_packets", "Packets that clients of the Bluetooth proxy were too slow for.", \.dropped),
+            ("proxy_refused_subscriptions", "Subscriptions that the Bluetooth proxy refused.", \.refused),
+            ("proxy_failed_connections", "Connections to the Bluetooth proxy without the key, or too many.", \.failed),
         ]
         for (name, help, count) in counts {
-            writer.family("ibeacon_gateway_proxy_\(name)_total", .counter, help, each { Double($0[keyPath: count]) })
+            writer.family("ibeacon_gateway_\(name)_total", .counter, help, each { Double($0[keyPath: count]) })
         }
     }
 

@@ -31,7 +31,6 @@ struct Setup {
     var phone: String?
     /// Whether this machine runs the rooms service; nil if the service stays as it is.
     var runsRoomsService: Bool?
-    /// nil: it was not asked for yet.
     var proxy: SetupProxy?
     /// The file of `--from`.
     var origin: SetupOrigin?
