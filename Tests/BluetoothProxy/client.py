@@ -87,6 +87,7 @@ async def dialled(key):
         pass
 
     logic = ReconnectLogic(client=api, on_connect=on_connect, on_disconnect=on_disconnect, name="probe", zeroconf_wake=False)
+    await logic.start()
     server = OutgoingConnectionServer()
     server.register("B8:27:EB:00:11:22", logic)
     began = time.monotonic()

@@ -20,13 +20,13 @@ import Testing
         #expect(harness.takeEffects().contains(.listen(false)))
     }
 
-    @Test func `A packet waits for others 25 milliseconds`() throws {
+    @Test func `A packet waits for others 20 milliseconds`() throws {
         var harness = try ProxyHarness()
         let id = harness.subscribed()
         harness.hear()
         harness.pass(.milliseconds(10))
         harness.hear()
-        harness.pass(.milliseconds(14))
+        harness.pass(.milliseconds(9))
         #expect(try harness.packets(id) == 0)
         harness.pass(.milliseconds(1))
         #expect(try harness.packets(id) == 2)

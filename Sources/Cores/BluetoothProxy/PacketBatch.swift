@@ -7,7 +7,7 @@ struct PacketBatch {
     static let longestData = 62
     /// The time for which the first packet waits for others. Home Assistant takes the time of arrival for that of reception, so it is
     /// less than what the protocol's own devices take, 50 ms.
-    static let window: Duration = .milliseconds(25)
+    static let window: Duration = .milliseconds(20)
     /// With so many bytes a batch is sent at once.
     private static let fullSize = 4096
 

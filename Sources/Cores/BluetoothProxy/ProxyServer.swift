@@ -10,7 +10,7 @@ package struct ProxyServer: Sendable {
     /// Clients that know the key.
     package static let mostClients = 4
     /// Connections of strangers whose handshake has not ended. One more ends the oldest of its address, or else the oldest.
-    package static let mostHandshakes = 32
+    package static let mostHandshakes = 64
     /// The most bytes that one turn gives to a client that is not blocked.
     package static let mostUnwritten = 24 << 10
 

@@ -11,7 +11,9 @@ package import System
 /// Without it there is no socket, no timer and no memory.
 package final class ProxyLink {
     /// Connections that are taken in one turn.
-    private static let mostAccepted = 4
+    private static let mostAccepted = 16
+    /// Connections that the kernel keeps until they are taken.
+    private static let backlog: CInt = 256
     /// The longest time for which a dial waits for an answer.
     private static let dialTime: Duration = .seconds(5)
     /// The time without new connections after the machine had no descriptor left for one.
@@ -63,7 +65,7 @@ package final class ProxyLink {
         var on: CInt = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size))
         try address.bind(descriptor)
-        try systemCall("listen") { Glibc.listen(descriptor, 64) }
+        try systemCall("listen") { Glibc.listen(descriptor, Self.backlog) }
         self.port = NetworkAddress.port(of: descriptor)
         timer = try loop.timer(tolerance: Self.tolerance) { [unowned self] _ in elapsed() }
         listeningWatch = try loop.watch(descriptor) { [unowned self] _ in acceptClients() }
