@@ -75,6 +75,8 @@ try:
     check("the last five minutes are drawn with a legend, in which what nobody looked at is not what is improbable",
           "['Kitchen', 'other rooms', 'not recorded'].every(text => (" + tag % "Jane" + ").querySelector('.keys').innerText.includes(text))"
           " && (" + tag % "Jane" + ").querySelectorAll('.belief path').length > 1")
+    check("what was not recorded has no colour of a room in the legend",
+          "(k => getComputedStyle(k).backgroundColor === 'rgba(0, 0, 0, 0)')((" + tag % "Jane" + ").querySelector('.keys .swatch.none'))")
     check("the reasons stay open while the page is live",
           "new Promise(r => setTimeout(() => r(" + (tag % "Jane") + ".querySelector('details').open), 2500))")
     house.places[7] = 1

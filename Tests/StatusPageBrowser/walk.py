@@ -9,17 +9,19 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
 from apng import animation
 from browser import Browser
+from house import wait_for
 
 step, length, most = 0.5, 24, 300_000   # seconds of a frame, frames, bytes
-demo = subprocess.Popen([os.path.join(here, "../../Scripts/demo"), "--rooms"], stdout=subprocess.PIPE, text=True)
+demo = subprocess.Popen([os.path.join(here, "../../Scripts/demo"), "--rooms"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 browser = Browser()
 try:
     url = next(found.group() for found in (re.search(r"http://127\.0\.0\.1:\d+/", line) for line in demo.stdout) if found)
-    browser.view(760, 330)
+    wait_for("curl", "-sf", "-o", "/dev/null", url)
+    browser.view(760, 280)
     browser.open(url)
     browser.until("document.getElementById('live')?.textContent === 'live'", "the page is live", 60)
     where = "Object.values(state.tags).map(tag => tag.home ? tag.room : null)[0] || ''"
-    browser.until(where, "the tag is in a room", 90)
+    browser.until(f"state.listening === state.gatewayCount && ({where})", "all gateways listen, and the tag is in a room", 90)
     frames, rooms, due = [], [], time.time()
     while len(frames) < 80 and demo.poll() is None:
         try:

@@ -74,7 +74,7 @@ function beliefPlot(tag) {
   plot.setAttribute("aria-label", path.length ? "Most probable in the last five minutes: " + path.join(", then ") : "No data in the last five minutes");
   const keys = series.map(({ room }) => swatch(colour(room), name(roomName(room))));
   keys.push(swatch("rest", "other rooms"));
-  if (recorded.includes(false)) keys.push(swatch("", "not recorded: no page was open"));
+  if (recorded.includes(false)) keys.push(swatch("none", "not recorded: no page was open"));
   return make("div", {}, make("p", {}, "The last five minutes:"), plot, make("p", { class: "keys" }, ...keys));
 }
 
@@ -108,7 +108,7 @@ function places() {
 }
 
 function drawPlace(place) {
-  const { room } = place, note = room && room.stale ? "as last known" : place.note;
+  const { room } = place, note = room && room.stale ? (place.tags.length ? "as last known" : "not heard now") : place.note;
   return make("li", { class: "place" + (room && room.stale ? " stale" : "") + (place.flat ? " flat" : "") + (place.tags.length ? " occupied" : "") + (room ? " " + colour(place.id) : "") },
     make("div", { class: "head" }, make("h3", {}, name(place.name)),
       make("p", { class: "facts" }, note || (place.tags.length ? String(place.tags.length) : "nobody"))),
