@@ -95,7 +95,7 @@ struct ServiceTests {
         #expect(fixture.broker.isConnected)
         #expect(fixture.availability.isConnected)
         #expect(fixture.status.source != nil)
-        #expect(fixture.host.reports == [.ready(status: "1 regions, 0 messages waiting")])
+        #expect(fixture.host.reports == [.ready(status: "1 region, 0 messages waiting")])
         #expect(fixture.broker.filters.sorted() == ["owntracks/jane/hall/cmd"])
     }
 

@@ -48,6 +48,15 @@ struct TransitionTests {
                 """)
     }
 
+    @Test("the log calls a tracker by its name")
+    func logName() throws {
+        var house = try GatewayHarness("tid: \"gw\", name: \"Anna's keys\"")
+        house.setWaypoints(GatewayHarness.waypoint("Home", rid: "b4b412"))
+        try house.hear()
+        let lines = house.effects.compactMap { $0.logEntry?.text }
+        #expect(lines.contains { $0.hasPrefix("Anna's keys entered Home (b4b412) by beacon ") }, "\(lines)")
+    }
+
     @Test("the log names who came, the region and the beacon, in words and in fields")
     func logEntry() throws {
         var house = try GatewayHarness("tid: \"gw\"")

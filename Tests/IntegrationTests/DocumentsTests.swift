@@ -95,4 +95,35 @@ import Testing
         #expect(offered.isSuperset(of: row.offered), "\(answer)")
         #expect(offered.isDisjoint(with: row.withheld), "\(answer)")
     }
+
+    @Test func `bash offers regions by name and key, interprets none of them, and offers the scanners`() throws {
+        let directory = try TemporaryDirectory()
+        let program = try GatewayProcess.program
+        for name in ["Kitchen", "$(touch hacked) x"] {
+            try run(
+                program,
+                [
+                    "--state-dir", directory.path, "regions", "add", "\(name):\(GatewayFixture.uuid):1:7", "--rid",
+                    "r-\(name.count)",
+                ])
+        }
+        func offered(_ line: String, _ count: Int) throws -> [String] {
+            try run(
+                "bash",
+                [
+                    "-c",
+                    "cd '\(directory.path)'; export STATE_DIRECTORY=$PWD; ibeacon-gateway() { '\(program)' \"$@\"; }; "
+                        + "eval \"$('\(program)' completion bash)\"; COMP_WORDS=(ibeacon-gateway \(line)); "
+                        + "COMP_CWORD=\(count); _ibeacon_gateway 2>/dev/null; printf '%s\\n' \"${COMPREPLY[@]}\"; ls",
+                ]
+            ).split(separator: "\n").map(String.init)
+        }
+        for (line, count) in [("regions show ''", 3), ("history --region ''", 3), ("status --explain ''", 3)] {
+            let words = try offered(line, count)
+            #expect(words.contains("Kitchen") && words.contains("r-7"), "\(words)")
+            #expect(words.contains { $0.contains("touch") } && !words.contains("hacked"), "\(words)")
+        }
+        #expect(try offered("regions show K", 3).filter { $0.hasPrefix("r-") }.isEmpty)
+        #expect(try offered("setup --scanner m", 3).contains("mgmt"))
+    }
 }

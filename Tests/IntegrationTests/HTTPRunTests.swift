@@ -63,7 +63,7 @@ import Testing
         try gateway.start()
         #expect(gateway.says("left Kitchen"))
         #expect(gateway.says("no server: the server cannot be reached"))
-        #expect(eventually { (try? gateway.ask("history").contains("leave")) == true })
+        #expect(eventually { (try? gateway.ask("history").contains("left")) == true })
         gateway.kill()
         try gateway.configure("mode: 3, url: \"http://127.0.0.1:\(port)/pub\", \(Self.place), \(Self.silence)", port: 1)
         try gateway.start()
@@ -84,7 +84,7 @@ import Testing
         try gateway.start()
         #expect(eventually { endpoint.messages.count == 1 })
         #expect(gateway.says("left Kitchen"))
-        #expect(eventually { (try? gateway.ask("history").contains("leave")) == true })
+        #expect(eventually { (try? gateway.ask("history").contains("left")) == true })
         gateway.kill()
         endpoint.reply { _ in .status(200) }
         try gateway.configure("mode: 3, url: \"\(endpoint.url)\", \(Self.place), \(Self.silence)", port: 1)

@@ -75,7 +75,7 @@ import Testing
             "waypoints: [\(GatewayFixture.waypoint("k", name))], \(GatewayFixture.stay)", port: house.broker.port,
             http: "{listen: \"127.0.0.1:\(try LoopbackPort.free())\"}")
         try house.start()
-        #expect(eventually { (try? house.gateway.ask("history").contains("enter")) == true }, "\(house.gateway.log)")
+        #expect(eventually { (try? house.gateway.ask("history").contains("came")) == true }, "\(house.gateway.log)")
         #expect(eventually { (try? house.gateway.ask("status").contains("Jane")) == true }, "\(house.gateway.log)")
         let outputs = [
             try house.gateway.say("status"), try house.gateway.say("status", "--json"),

@@ -200,7 +200,7 @@ import Testing
             said.contains("waypoint 'Bike': the beacon \(BeaconScript.uuid):1:8 is the tag 'Bag' already"),
             "\(said)")
         #expect(said.contains("waypoint 'Keys': "), "\(said)")
-        #expect(said.contains("1 waypoints taken, 3 refused"), "\(said)")
+        #expect(said.contains("1 waypoint taken, 3 refused"), "\(said)")
         #expect(try tags() == "bag::8 jane::7 keys::9")
         #expect(try importTags(("jane", "Jane", 9), ("keys", "Keys", 7)).contains("2 waypoints taken, 0 refused"))
         #expect(try tags() == "bag::8 jane::9 keys::7")

@@ -4,6 +4,7 @@ import Health
 import HostSupport
 import JSON
 import Messaging
+import Regions
 import Status
 import StatusPageSupport
 import Testing
@@ -28,10 +29,59 @@ import Testing
             ]
         ]
         let table = """
-            TRACKER  REGION   STATE   SINCE      BEACON  RSSI     DISTANCE  HEARD      LEAVES IN  BATTERY
-            K1       Kitchen  inside  1 min 1 s          -60 dBm            2.0 s ago             9 % low
+            WHO      STATE               BEACON  RSSI     DISTANCE  HEARD      LEAVES IN  BATTERY
+            Kitchen  here for 1 min 1 s          -60 dBm            2.0 s ago             9 % low
             """
         #expect(StatusText(StatusSnapshot(reading: status)).text.contains(table))
+    }
+
+    @Test(
+        arguments: [
+            ("Home", "Anna's keys", "Anna's keys"), ("Kitchen", "Anna's keys", "Anna's keys (Kitchen)"),
+            ("Keys", "Keys", "Keys"), ("Keys", nil, "Keys"),
+        ] as [(String, String?, String)])
+    func `What comes and goes is called by the tracker's name, or the region's`(
+        region: String, tracker: String?, name: String
+    ) {
+        #expect(PersonalName.of(region: region, tracker: tracker) == name)
+    }
+
+    @Test func `Since when is a time of day, with the date of another day`() {
+        let noon: Int64 = 1_800_014_400
+        #expect(TimeText.short(noon, at: noon + 3600, in: .utc) == "12:00 UTC")
+        #expect(TimeText.short(noon - 86_400, at: noon, in: .utc) == "2027-01-14 12:00 UTC")
+        #expect(TimeText.full(noon, in: .utc) == "2027-01-15 12:00:00")
+    }
+
+    @Test func `Times are local on a terminal alone, and not with --utc`() {
+        var arguments = Arguments()
+        #expect(TimeText.Zone(arguments, isTerminal: true) == .local)
+        #expect(TimeText.Zone(arguments, isTerminal: false) == .utc)
+        arguments.add("utc", "")
+        #expect(TimeText.Zone(arguments, isTerminal: true) == .utc)
+    }
+
+    @Test func `Each line of a finding is a line, and no character stands for the break`() {
+        let lines = DoctorFinding(.configuration, "f cannot be used:\n  a: wrong\n  b: wrong", cure: "mend it").lines
+        #expect(lines.count == 4 && lines[1].hasSuffix("    a: wrong") && lines[3].hasSuffix("-> mend it"), "\(lines)")
+        #expect(!lines.joined().unicodeScalars.contains("\u{FFFD}"))
+    }
+
+    @Test func `History says who came and left, and shows keys and topics as details`() {
+        let entries = [("owntracks/u/anna", "Home", true), ("owntracks/u/hall", "Keys", false)].map {
+            PastTransition(
+                tracker: $0.0, rid: "r1", name: $0.1, event: $0.2 ? .enter : .leave, beacon: nil,
+                timestamp: 1_800_014_400, stamp: .exact, happened: .zero)
+        }
+        let names: [String: String?] = ["owntracks/u/anna": "Anna's keys", "owntracks/u/hall": nil]
+        let plain = """
+            TIME (UTC)           WHAT
+            2027-01-15 12:00:00  Anna's keys came
+            2027-01-15 12:00:00  Keys left
+            """
+        #expect(HistoryText(names: names, zone: .utc, hasDetails: false).table(entries) == plain)
+        let detailed = HistoryText(names: names, zone: .utc, hasDetails: true).table(entries)
+        #expect(detailed.contains("r1") && detailed.contains("owntracks/u/anna") && detailed.contains("TOPIC"))
     }
 
     @Test func `What is shown is what the service knows, whoever reads it`() throws {

@@ -53,7 +53,7 @@ extension Service: AppOwner {
         phones.start()
         proxies.refresh()
         let regions = app.core.trackers.reduce(0) { $0 + $1.regions.regions.count }
-        let text = "\(regions) regions, \(snapshot.outboxCount) messages waiting"
+        let text = "\(counted(regions, "region")), \(counted(snapshot.outboxCount, "message")) waiting"
         log.notice("ibeacon-gateway \(Program.version) is running: \(text)")
         status.ready()
         return text

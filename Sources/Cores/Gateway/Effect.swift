@@ -74,7 +74,7 @@ extension PastTransition {
             fields["IBEACON_MINOR"] = "\(beacon.minor)"
         }
         if let rssi { fields["IBEACON_RSSI"] = "\(rssi.dBm)" }
-        let verb = isEnter ? "entered" : "left"
+        let verb = (trackerName.map { "\($0) " } ?? "") + (isEnter ? "entered" : "left")
         let cause = beacon.map { "by beacon \($0)" } ?? "by the tracker's position"
         return LogEntry(.notice, "transition", "\(verb) \(name) (\(rid)) \(cause)", fields: fields)
     }

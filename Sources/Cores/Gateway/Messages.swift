@@ -22,8 +22,9 @@ struct Messages {
     /// The line of history of a transition.
     func record(of transition: PendingTransition, _ tracker: TrackerState) -> PastTransition {
         PastTransition(
-            tracker: tracker.topics.base, trackerID: tracker.configuration.trackerID, rid: transition.key.rid,
-            name: transition.region.displayName, event: transition.isEnter ? .enter : .leave,
+            tracker: tracker.topics.base, trackerID: tracker.configuration.trackerID,
+            trackerName: tracker.configuration.name, rid: transition.key.rid, name: transition.region.displayName,
+            event: transition.isEnter ? .enter : .leave,
             beacon: transition.beacon, rssi: transition.rssi, timestamp: clock.epochSeconds(at: transition.instant),
             stamp: clock.stamp, happened: transition.instant)
     }

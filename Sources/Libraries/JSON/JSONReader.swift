@@ -218,6 +218,8 @@ extension JSONReader {
         case ";" where isAfterValue: return "write ','"
         case "," where !isAfterValue: return isJSON5 ? "one comma is enough" : nil
         case "}" where isAfterValue: return "write ']' before it"
+        case "}" where expected == "a value": return "write a value before it"
+        case "0"..."9" where expected.hasPrefix("the name"): return "a number has a point, not a comma"
         case "]" where isAfterValue: return "write '}' before it"
         case "\"", "'", "{", "[", "-", "0"..."9": return isAfterValue ? "write a comma before it" : nil
         default: return isAfterValue && JSONCharacter.beginsName(scalar) ? "write a comma before it" : nil

@@ -9,6 +9,8 @@ package struct PastTransition: Hashable, Sendable {
     package var tracker: String
     /// The tracker's `tid`. The history does not store it.
     package var trackerID: String?
+    /// What people call the tracker; nil if it has no name. The history does not store it.
+    package var trackerName: String?
     package var rid: String
     /// The region's name as transitions show it.
     package var name: String
@@ -25,11 +27,13 @@ package struct PastTransition: Hashable, Sendable {
     package var isEnter: Bool { event == .enter }
 
     package init(
-        tracker: String, trackerID: String? = nil, rid: String, name: String, event: Event, beacon: BeaconID?,
+        tracker: String, trackerID: String? = nil, trackerName: String? = nil, rid: String, name: String, event: Event,
+        beacon: BeaconID?,
         rssi: RSSI? = nil, timestamp: Int64, stamp: WallStamp, happened: MonotonicInstant
     ) {
         self.tracker = tracker
         self.trackerID = trackerID
+        self.trackerName = trackerName
         self.rid = rid
         self.name = name
         self.event = event

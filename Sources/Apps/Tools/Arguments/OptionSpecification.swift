@@ -32,6 +32,9 @@ struct OptionSpecification {
     /// Whether the argument is the path of a file or a directory.
     var takesPath: Bool { argument == "FILE" || argument == "DIR" }
 
+    /// Whether the argument is the name or the key of a region.
+    var takesRegion: Bool { argument == "REGION" }
+
     /// Whether the option may stand beside these operands.
     func belongs(to operands: [String]) -> Bool {
         actions.isEmpty

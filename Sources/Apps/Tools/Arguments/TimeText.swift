@@ -8,6 +8,38 @@ enum TimeText {
         CalendarTime(epochSeconds: epochSeconds).map { "\($0.date) \($0.timeOfDay)" } ?? "\(epochSeconds)"
     }
 
+    /// In which zone a command shows times to people. JSON and CSV have epoch seconds and UTC everywhere.
+    enum Zone {
+        case utc
+        case local
+
+        static let option = "utc"
+        static let help = "show times in UTC; on a terminal they are local otherwise"
+
+        init(_ arguments: Arguments, isTerminal: Bool = Terminal.isInteractive) {
+            self = isTerminal && !arguments.has(Self.option) ? .local : .utc
+        }
+
+        /// A title of a column with times.
+        func title(_ text: String) -> String { self == .utc ? "\(text) (UTC)" : text }
+    }
+
+    /// `2026-01-31 12:00:00`
+    static func full(_ epochSeconds: Int64, in zone: Zone) -> String { utc(shifted(epochSeconds, zone)) }
+
+    /// `17:02` on the day of `now`, else `2026-01-31 17:02`; of UTC with the zone.
+    static func short(_ epochSeconds: Int64, at now: Int64, in zone: Zone) -> String {
+        guard let time = CalendarTime(epochSeconds: shifted(epochSeconds, zone)),
+            let today = CalendarTime(epochSeconds: shifted(now, zone))
+        else { return "\(epochSeconds)" }
+        let clock = String(time.timeOfDay.prefix(5)) + (zone == .utc ? " UTC" : "")
+        return time.date == today.date ? clock : "\(time.date) \(clock)"
+    }
+
+    private static func shifted(_ epochSeconds: Int64, _ zone: Zone) -> Int64 {
+        zone == .utc ? epochSeconds : epochSeconds &+ Clocks.secondsEast(at: epochSeconds)
+    }
+
     /// Reads a time: `90m`, `2h` or `3d` ago, epoch seconds, or a date with or without a time, in UTC.
     static func epochSeconds(_ text: String) throws(Failure) -> Int64 {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]

@@ -37,8 +37,11 @@ struct DoctorFinding {
     var lines: [String] {
         let width = Area.allCases.map(\.rawValue.count).max() ?? 0
         let name = area.rawValue + String(repeating: " ", count: width - area.rawValue.count)
-        let head = "\(isWell ? "ok " : "BAD")  \(name)  \(Terminal.printable(text))"
-        guard let remark = cure ?? advice else { return [head] }
-        return [head, String(repeating: " ", count: 5 + width + 2) + "-> " + Terminal.printable(remark)]
+        // A text may have several lines, such as the mistakes of a file.
+        let parts = text.split(separator: "\n").map { Terminal.printable(String($0)) }
+        let margin = String(repeating: " ", count: 5 + width + 2)
+        var lines = ["\(isWell ? "ok " : "BAD")  \(name)  \(parts.first ?? "")"] + parts.dropFirst().map { margin + $0 }
+        if let remark = cure ?? advice { lines.append(margin + "-> " + Terminal.printable(remark)) }
+        return lines
     }
 }

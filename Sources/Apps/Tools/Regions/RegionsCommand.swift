@@ -231,7 +231,9 @@ enum RegionsCommand {
         try context.edit(changes, of: context.topic)
         context.remark(on: changes, isRead: true)
         let refused = reading.problemCount + reasons.count
-        if !arguments.has("quiet") { Terminal.printError("\(changes.count) waypoints taken, \(refused) refused") }
+        if !arguments.has("quiet") {
+            Terminal.printError("\(counted(changes.count, "waypoint")) taken, \(refused) refused")
+        }
         return refused == 0 ? .ok : .badData
     }
 

@@ -1,4 +1,5 @@
 import Base
+import Configuration
 import JSON
 import OwnTracks
 import Regions
@@ -14,6 +15,7 @@ enum HistoryCommand {
             OptionSpecification("region", "REGION", "show only this region (name or RID)"),
             OptionSpecification(
                 "since", "TIME", "start at this time: 2h, 3d, 90m, epoch seconds, or 2026-01-31[T12:00[:00]] (UTC)"),
+            OptionSpecification(TimeText.Zone.option, nil, TimeText.Zone.help),
             OptionSpecification("csv", nil, "print comma-separated values"),
             OptionSpecification("gpx", nil, "print locations instead, as a GPX file with a track for each tracker"),
         ],
@@ -46,10 +48,11 @@ enum HistoryCommand {
         } else if entries.isEmpty {
             Terminal.print("nothing happened yet")
         } else {
-            let rows = entries.map {
-                [time(of: $0), "\($0.event)", $0.name, $0.rid, $0.beacon.map { "\($0)" } ?? ""]
-            }
-            Terminal.print(Terminal.table(["TIME (UTC)", "EVENT", "REGION", "RID", "BEACON"], rows))
+            let trackers = settings.configuration.trackers
+            let names = Dictionary(trackers.map { ($0.topics.base, $0.name) }) { first, _ in first }
+            let text = HistoryText(
+                names: names, zone: TimeText.Zone(arguments), hasDetails: arguments.has("verbose"))
+            Terminal.print(text.table(entries))
         }
         return .ok
     }
@@ -76,14 +79,6 @@ enum HistoryCommand {
         return .ok
     }
 
-    private static func time(of entry: PastTransition) -> String {
-        switch entry.stamp {
-        case .exact: TimeText.utc(entry.timestamp)
-        case .estimated: "~" + TimeText.utc(entry.timestamp)
-        case .provisional: "not known yet"
-        }
-    }
-
     private static func json(_ entry: PastTransition) -> JSONValue {
         var members: [String: JSONValue] = [
             "event": .string("\(entry.event)"), "desc": .string(entry.name), "rid": .string(entry.rid),
@@ -97,7 +92,8 @@ enum HistoryCommand {
 
     private static func csv(_ entry: PastTransition) -> String {
         let fields = [
-            time(of: entry), "\(entry.event)", entry.name, entry.rid, entry.beacon.map { "\($0)" } ?? "", entry.tracker,
+            HistoryText.time(of: entry, in: .utc), "\(entry.event)", entry.name, entry.rid,
+            entry.beacon.map { "\($0)" } ?? "", entry.tracker,
         ]
         return fields.map(CSV.quoted).joined(separator: ",")
     }

@@ -20,6 +20,7 @@ enum RoomsCommand {
             OptionSpecification("erase", nil, with: [("tags remove", "also delete the tag's history")]),
             OptionSpecification(
                 "since", "TIME", with: [("history", "start at this time, such as 2h, 3d or 2026-01-31T12:00 (UTC)")]),
+            OptionSpecification(TimeText.Zone.option, nil, with: [("history", TimeText.Zone.help)]),
             OptionSpecification("csv", nil, with: [("history", "print comma-separated values")]),
             OptionSpecification(
                 "tail", "SECONDS", with: [("replay", "continue virtual time after the last line")]),

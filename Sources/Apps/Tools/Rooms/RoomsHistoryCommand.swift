@@ -37,20 +37,22 @@ enum RoomsHistoryCommand {
         if arguments.has("json") {
             for visit in visits { Terminal.print(json: visit.json.text) }
         } else if arguments.has("csv") {
-            let rows = visits.map { $0.fields.map(CSV.quoted).joined(separator: ",") }
+            let rows = visits.map { $0.fields(in: .utc).map(CSV.quoted).joined(separator: ",") }
             Terminal.print((["from,to,name,room,tag,roomId"] + rows).joined(separator: "\n"))
         } else if visits.isEmpty {
             Terminal.print("no tag was in a room yet")
         } else {
-            Terminal.print(
-                Terminal.table(["FROM (UTC)", "TO", "TAG", "ROOM"], visits.map { Array($0.fields.prefix(4)) }))
+            let zone = TimeText.Zone(arguments)
+            let rows = visits.map { Array($0.fields(in: zone).prefix(4)) }
+            Terminal.print(Terminal.table([zone.title("FROM"), "TO", "TAG", "ROOM"], rows))
         }
         return .ok
     }
 }
 
 extension Visits.Visit {
-    fileprivate var fields: [String] {
-        [from.map(TimeText.utc) ?? "", isOver ? to.map(TimeText.utc) ?? "" : "", name, roomName, tag, room]
+    fileprivate func fields(in zone: TimeText.Zone) -> [String] {
+        let times = [from, isOver ? to : nil].map { $0.map { TimeText.full($0, in: zone) } ?? "" }
+        return times + [name, roomName, tag, room]
     }
 }

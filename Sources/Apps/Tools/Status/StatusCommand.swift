@@ -13,6 +13,7 @@ enum StatusCommand {
             OptionSpecification(
                 "address", "HOST:PORT", "query the page at this address over TCP, and send it the token"),
             OptionSpecification("explain", "REGION", "explain why this region (name or RID) is occupied or not"),
+            OptionSpecification(TimeText.Zone.option, nil, TimeText.Zone.help),
             OptionSpecification(
                 "token", nil, "print the token for the status page; create it if it does not exist"),
         ],
@@ -35,7 +36,7 @@ enum StatusCommand {
         if arguments.has("json") {
             Terminal.print(json: status.text)
         } else {
-            Terminal.print(StatusText(StatusSnapshot(reading: status)).text)
+            Terminal.print(StatusText(StatusSnapshot(reading: status), in: TimeText.Zone(arguments)).text)
         }
         return .ok
     }

@@ -9,8 +9,9 @@ import Status
 /// `/status.json` as text. Any program may have answered, so the text is made of a snapshot that was read.
 struct StatusText {
     private let status: StatusSnapshot
+    private let zone: TimeText.Zone
 
-    init(_ status: StatusSnapshot) { self.status = status }
+    init(_ status: StatusSnapshot, in zone: TimeText.Zone = .utc) { (self.status, self.zone) = (status, zone) }
 
     var text: String {
         let head =
@@ -116,23 +117,26 @@ struct StatusText {
         rows.append([
             "clock", status.wallClock.isKnown ? "set" : "not set",
             status.wallClock.isKnown
-                ? TimeText.utc(status.wallClock.epochSeconds(at: status.now)) + " UTC" : "messages wait for it",
+                ? TimeText.full(status.wallClock.epochSeconds(at: status.now), in: zone) + (zone == .utc ? " UTC" : "")
+                : "messages wait for it",
         ])
         return rows
     }
 
-    private var regions: [(tid: String, region: StatusSnapshot.RegionStatus)] {
-        status.trackers.flatMap { tracker in tracker.regions.map { (tracker.tid, $0) } }
+    /// The regions with what people call them. Trackers without a name are told apart by their ids.
+    private var regions: [(who: String, region: StatusSnapshot.RegionStatus)] {
+        status.trackers.flatMap { tracker in
+            let suffix = tracker.name == nil && status.trackers.count > 1 ? " (\(tracker.tid))" : ""
+            return tracker.regions.map { (PersonalName.of(region: $0.name, tracker: tracker.name) + suffix, $0) }
+        }
     }
 
     private var regionTable: String {
         Terminal.table(
             regions,
             [
-                ("TRACKER", { $0.tid }),
-                ("REGION", { $0.region.name }),
-                ("STATE", { Self.state($0.region) }),
-                ("SINCE", { $0.region.since.map { Self.span($0.duration(to: status.now)) } ?? "" }),
+                ("WHO", { $0.who }),
+                ("STATE", { state($0.region) }),
                 ("BEACON", { $0.region.beacon.map { "\($0)" } ?? "" }),
                 ("RSSI", { $0.region.rssi.map { "\($0)" } ?? "" }),
                 ("DISTANCE", { $0.region.distance.map { Self.figure($0) + " m" } ?? "" }),
@@ -143,8 +147,17 @@ struct StatusText {
     }
 
     /// Where no adapter listens, the state is the last one known.
-    private static func state(_ region: StatusSnapshot.RegionStatus) -> String {
-        let state = region.isInside ? "inside" : "outside"
+    private func state(_ region: StatusSnapshot.RegionStatus) -> String {
+        var state = region.isInside ? "here" : "away"
+        if let since = region.since {
+            let clock = status.wallClock
+            state +=
+                clock.isKnown
+                ? " since "
+                    + TimeText.short(
+                        clock.epochSeconds(at: since), at: clock.epochSeconds(at: status.now), in: zone)
+                : " for \(Self.span(since.duration(to: status.now)))"
+        }
         return region.isStale ? "last known: \(state)" : state
     }
 

@@ -50,7 +50,9 @@ enum DiskCheck {
             let summary = try StoreReader(directory: directory).summary(since: now - refusalLasts)
             let waiting = summary.waiting.values.reduce(0, +)
             let kept = DoctorFinding(
-                .disk, "\(waiting) messages wait for the \(receiver), \(summary.transitions) transitions are kept")
+                .disk,
+                "\(counted(waiting, "message")) wait\(waiting == 1 ? "s" : "") for the \(receiver), "
+                    + "\(counted(summary.transitions, "transition")) kept")
             return [refusals(summary, receiver), kept].compactMap { $0 }
         } catch StoreError.absent {
             return []

@@ -65,7 +65,8 @@ enum RadioCheck {
                 let text = "\(adapter.name) listens \(Int64(saturating: share * 100)) % of the time"
                 return DoctorFinding(.radio, wanted == nil ? text : text + ", as scanDuty says")
             }
-        let text = "heard \(listener.reports) reports and \(listener.heard.count) iBeacons in \(decimal(duration)) s"
+        let text =
+            "heard \(counted(listener.reports, "report")) and \(counted(listener.heard.count, "iBeacon")) in \(decimal(duration)) s"
         findings.append(DoctorFinding(.radio, text))
         return findings
     }

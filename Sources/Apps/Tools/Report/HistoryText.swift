@@ -1,0 +1,31 @@
+import Base
+import Regions
+
+/// Past transitions for people: "Anna's keys left". What only scripts and searches need is a detail.
+struct HistoryText {
+    /// What people call the trackers, by their base topics.
+    let names: [String: String?]
+    let zone: TimeText.Zone
+    /// Whether keys, beacons and topics are shown.
+    let hasDetails: Bool
+
+    func table(_ entries: [PastTransition]) -> String {
+        let titles = [zone.title("TIME"), "WHAT"] + (hasDetails ? ["REGION", "RID", "BEACON", "TOPIC"] : [])
+        return Terminal.table(titles, entries.map(cells))
+    }
+
+    private func cells(of entry: PastTransition) -> [String] {
+        let who = PersonalName.of(region: entry.name, tracker: names[entry.tracker] ?? nil)
+        let own = [Self.time(of: entry, in: zone), "\(who) \(entry.isEnter ? "came" : "left")"]
+        guard hasDetails else { return own }
+        return own + [entry.name, entry.rid, entry.beacon.map { "\($0)" } ?? "", entry.tracker]
+    }
+
+    static func time(of entry: PastTransition, in zone: TimeText.Zone) -> String {
+        switch entry.stamp {
+        case .exact: TimeText.full(entry.timestamp, in: zone)
+        case .estimated: "~" + TimeText.full(entry.timestamp, in: zone)
+        case .provisional: "not known yet"
+        }
+    }
+}
