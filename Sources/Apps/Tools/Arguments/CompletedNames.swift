@@ -11,7 +11,7 @@ enum CompletedNames {
     static let scanners = ["auto", "mgmt", "hci", "bluez"]
 
     /// Prints nothing if there is no service and no readable state: nobody asked a question.
-    static func print(_ arguments: Arguments) {
+    static func list(_ arguments: Arguments) {
         guard let settings = try? Settings.load(arguments, isOptional: true) else { return }
         let listed = running(settings.stateDirectory) ?? stored(settings.stateDirectory)
         // A line break in a name would make two of it.

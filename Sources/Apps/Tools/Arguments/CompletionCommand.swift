@@ -24,7 +24,7 @@ enum CompletionCommand {
         case "bash": Terminal.print(BashCompletion.script(commands))
         case "zsh": Terminal.print(ZshCompletion.script(commands))
         case "fish": Terminal.print(FishCompletion.script(commands))
-        case CompletedNames.word: CompletedNames.print(arguments)
+        case CompletedNames.word: CompletedNames.list(arguments)
         default:
             throw Failure(.usage, "unknown shell '\(shell)'\(hint(for: shell, among: shells))")
         }
