@@ -174,6 +174,17 @@ import Testing
         #expect(findings().contains { $0.contains("sends no readings") && $0.contains("g0") && !$0.contains("g1") })
     }
 
+    @Test func `A scanner that is left out is shown, and is no finding`() {
+        fixture.receive(
+            "ibeacon-rooms/home/gateway/g0", #"{"v":1,"room":"Hall","source":"B8:27:EB:00:22:01"}"#, isRetained: true)
+        fixture.receive(
+            "ibeacon-rooms/home/gateway/g1", #"{"v":1,"room":"Study","adapters":["B8:27:EB:00:22:01"]}"#,
+            isRetained: true)
+        fixture.stay(in: 0, seconds: 5)
+        #expect(state()["gateways"]?["g0"]?["health"]?["problem"]?.string == "sameRadio")
+        #expect(!findings().contains { $0.contains("g0") })
+    }
+
     @Test func `Without a broker the page says so`() {
         fixture.broker.lose()
         fixture.settle()

@@ -144,6 +144,17 @@ import Testing
         }
     }
 
+    @Test func `A scanner that is left out is shown as such, and needs no advice`() throws {
+        let health = #"{"v":1,"room":"Hall","listening":false,"problem":"sameRadio"}"#
+        let retained = [
+            Self.root + "service/a": #"{"v":1,"active":true,"counter":1,"version":"1"}"#,
+            Self.root + "health/ha-1": health,
+        ]
+        let status = SiteStatus(retained.mapValues { Array($0.utf8) }, closed: [:], site: "home")
+        #expect(try status.gateway("ha-1").state == "left out")
+        #expect(status.gatewayAdvice.isEmpty)
+    }
+
     @Test(arguments: [3, 1000])
     func `Many gateways with one problem have one advice, which names a few of them`(count: Int) {
         var retained = [Self.root + "service/a": #"{"v":1,"active":true,"counter":1,"version":"1"}"#]

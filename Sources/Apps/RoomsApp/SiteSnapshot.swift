@@ -180,7 +180,7 @@ extension SiteSnapshot {
                     cure: "give each gateway this broker; 'ibeacon-gateway doctor' on a gateway says what is missing"))
         }
         if let rivals { findings.append(.init(.error, "espresense", rivals.text, cure: rivals.cure)) }
-        findings += Dictionary(grouping: gateways.filter { $0.trouble != nil }, by: \.trouble).sorted {
+        findings += Dictionary(grouping: gateways.filter { $0.trouble?.isFault == true }, by: \.trouble).sorted {
             ($0.key?.rawValue ?? "") < ($1.key?.rawValue ?? "")
         }.compactMap { trouble, concerned in trouble.map { finding($0, names(concerned)) } }
         // Known gateways are in the findings above.

@@ -22,6 +22,9 @@ package struct GatewayHealth: Hashable, Sendable {
         case sameRadio
         /// Its messages cannot be decrypted. The engine does not know this: the service adds it.
         case wrongKey
+
+        /// Whether a person should do something about it.
+        package var isFault: Bool { self != .sameRadio }
     }
 
     package var name: String

@@ -195,7 +195,7 @@ struct SiteStatus {
     var gatewayAdvice: [GatewayAdvice] {
         let byTrouble = Dictionary(grouping: gateways, by: \.trouble).mapValues { $0.map(\.id) }
         return gateways.compactMap { gateway in
-            guard let trouble = gateway.trouble, let names = byTrouble[trouble] else { return nil }
+            guard let trouble = gateway.trouble, trouble.isFault, let names = byTrouble[trouble] else { return nil }
             guard names.count > GatewayAdvice.mostNamed else {
                 return GatewayAdvice(trouble, of: gateway.id, site: site)
             }
