@@ -37,7 +37,8 @@ struct SharedRadios: Sendable {
 
     /// What the log says of a scanner that is left out.
     static func finding(_ scanner: String, of gateway: String) -> Site.Effect {
-        let text = "\(scanner) of Home Assistant is left out: the gateway \(gateway) has the same radio, and is heard in its place"
+        let text =
+            "\(scanner) of Home Assistant is left out: the gateway \(gateway) has the same radio, and is heard in its place"
         return .log(.info, text, once: "radio \(scanner)")
     }
 }
