@@ -29,6 +29,7 @@ import Testing
         table: (text: String, rows: [[String]])
     ) throws {
         #expect(try rows(table.text) == table.rows)
+        #expect(try CSVTable(Array(table.text.utf8)).columns == ["room", "name"])
     }
 
     static let mistakes: [(text: String, line: Int, words: String)] = [
