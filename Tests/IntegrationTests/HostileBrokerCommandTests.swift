@@ -30,11 +30,14 @@ import Testing
     }
 
     private static let commands = [
-        ["doctor", "--listen", "0"], ["rooms", "status"], ["rooms", "tags", "list"], ["rooms", "learn", "Kitchen", "--tag", "jane"],
+        ["doctor", "--listen", "0"], ["rooms", "status"], ["rooms", "tags", "list"],
+        ["rooms", "learn", "Kitchen", "--tag", "jane"],
         ["phones", "list"], ["report"],
     ]
 
-    private func isOrderly(_ arguments: [String], in directory: TemporaryDirectory) throws -> (code: Int32, text: String) {
+    private func isOrderly(_ arguments: [String], in directory: TemporaryDirectory) throws -> (
+        code: Int32, text: String
+    ) {
         let process = try ChildProcess(try GatewayProcess.program, arguments, output: directory.file("said"))
         let hasEnded = eventually { !process.isRunning }
         if !hasEnded { process.send(9) }
@@ -65,8 +68,11 @@ import Testing
         let directory = try TemporaryDirectory()
         let file = directory.file("config.json")
         let ended = try isOrderly(
-            ["--config", file, "--state-dir", directory.file("state"), "setup", "--yes", "--host", "127.0.0.1", "--port",
-                "\(broker.port)", "--room", "Hall"], in: directory)
+            [
+                "--config", file, "--state-dir", directory.file("state"), "setup", "--yes", "--host", "127.0.0.1",
+                "--port",
+                "\(broker.port)", "--room", "Hall",
+            ], in: directory)
         #expect(ended.code > 0, "\(answer): \(ended)")
         #expect(ended.text.contains("nothing was written"), "\(answer): \(ended)")
         #expect((try? directory.read("config.json")) == nil)
