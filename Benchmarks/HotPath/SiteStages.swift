@@ -55,7 +55,8 @@ struct RoomsCourse {
         }
         _ = engine.handle(.tags(descriptions), at: .zero)
         for gateway in 0..<Self.gateways {
-            _ = engine.handle(.card(gateway: "gateway\(gateway)", room: "Room \(gateway)"), at: .zero)
+            guard let room = RoomName("Room \(gateway)") else { continue }
+            _ = engine.handle(.card(gateway: "gateway\(gateway)", room: room), at: .zero)
         }
         var noise = Noise()
         for _ in 0..<Self.seconds {

@@ -238,7 +238,7 @@ import Testing
         handle(&site, "ibeacon-gateway/k/availability", "offline")
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
         #expect(
-            site.core.whereabouts.gateways.cards["k"]?.room == "Kitchen"
+            site.core.whereabouts.gateways.cards["k"]?.room?.name == "Kitchen"
                 && site.core.whereabouts.gateways.cards.count == GatewayTable.most)
         let health = site.core.engine.gatewayHealth(at: instant(0), connected: instant(0))
         #expect(health.first { $0.name == "k" }?.trouble == .offline)

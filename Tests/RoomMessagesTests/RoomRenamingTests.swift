@@ -1,4 +1,5 @@
 import Base
+import JSON
 import Rooms
 import SiteCore
 import SiteProtocol
@@ -42,7 +43,8 @@ import Testing
         _ = place("h", "Hall", at: 0) + place("k", "Kitchen", at: 0)
         _ = stay(&site, 1...20)
         _ = site.handle(
-            .message(.learn(.train(room: "Hall", tag: "jane", .seconds(30))), isRetained: false), at: instant(20))
+            .message(.learn(.train(room: .named("Hall"), tag: "jane", .seconds(30))), isRetained: false),
+            at: instant(20))
         _ = stay(&site, 21...60)
         #expect(site.core.roster.states[0].room?.name == "Hall")
         let messages = place("h", "Lounge", at: 61)
@@ -71,7 +73,8 @@ import Testing
         }
         _ = stay(&site, 1...20)
         _ = site.handle(
-            .message(.learn(.train(room: "Hall", tag: "jane", .seconds(30))), isRetained: false), at: instant(20))
+            .message(.learn(.train(room: .named("Hall"), tag: "jane", .seconds(30))), isRetained: false),
+            at: instant(20))
         _ = stay(&site, 21...60)
         let effects = site.handle(
             .message(.card(gateway: "h", GatewayCard(room: "Lounge")), isRetained: false), at: instant(61))
@@ -80,5 +83,124 @@ import Testing
             return source.site.rooms.map(\.name.name).sorted()
         }
         #expect(names == [["Kitchen", "Lounge"]])
+    }
+
+    // MARK: Where a person must say what happened
+
+    /// A site whose hall has two gateways, with a training of it. The tag is in the hall.
+    private func trainedSite() -> SiteHarness {
+        var settings = SiteSettings()
+        (settings.site, settings.tags) = ("home", [SiteFleet.change("Jane:7")])
+        var site = SiteHarness(settings)
+        site.start(at: instant(0))
+        _ = site.handle(.brokerConnected, at: instant(0))
+        for (gateway, room) in [("h", "Hall"), ("k", "Hall")] { _ = say(&site, gateway, room, at: 0) }
+        _ = stay(&site, 1...20)
+        _ = site.handle(
+            .message(.learn(.train(room: .named("Hall"), tag: "jane", .seconds(30))), isRetained: false),
+            at: instant(20))
+        _ = stay(&site, 21...60)
+        return site
+    }
+
+    private func say(_ site: inout SiteHarness, _ gateway: String, _ room: String, at second: Int) -> [String] {
+        site.handle(
+            "ibeacon-rooms/home/gateway/\(gateway)", Array(#"{"v":1,"room":"\#(room)"}"#.utf8), isRetained: false,
+            at: instant(second), epoch: 1_700_000_000 + Int64(second)
+        ).map { "\($0.topic) \($0.text)" }
+    }
+
+    private func request(_ site: inout SiteHarness, _ text: String, at second: Int) -> [String] {
+        site.handle(
+            "ibeacon-rooms/home/learn", Array(text.utf8), isRetained: false, at: instant(second),
+            epoch: 1_700_000_000 + Int64(second)
+        ).map { "\($0.topic) \($0.text)" }
+    }
+
+    @Test func `The broker retains the question with the health of the gateway, until it is answered`() {
+        var site = trainedSite()
+        let asked = say(&site, "h", "Lounge", at: 61)
+        #expect(asked.contains { $0.hasPrefix("ibeacon-rooms/home/health/h ") && $0.contains(#""formerRoom":"Hall""#) })
+        let answered = request(&site, #"{"room":"Hall","rename":"Lounge"}"#, at: 62)
+        #expect(answered.contains { $0.hasPrefix("ibeacon-rooms/home/health/h ") && !$0.contains("formerRoom") })
+        #expect(answered.contains { $0.contains("/event") && $0.contains("enter") && $0.contains("Lounge") })
+        #expect(site.core.roster.states[0].room?.name == "Lounge")
+    }
+
+    @Test func `That a gateway was carried ends the question`() {
+        var site = trainedSite()
+        _ = say(&site, "h", "Lounge", at: 61)
+        let answered = request(&site, #"{"gateway":"h","moved":true}"#, at: 62)
+        #expect(answered.contains { $0.hasPrefix("ibeacon-rooms/home/health/h ") && !$0.contains("formerRoom") })
+        #expect(site.core.roster.states[0].room?.name == "Hall")
+    }
+
+    @Test func `What is set aside, and what is asked, is stored and read again`() throws {
+        var site = trainedSite()
+        _ = say(&site, "h", "Lounge", at: 61)
+        let learned = site.core.engine.learned
+        #expect(learned.gateways.contains { $0.formerRoom != nil })
+        #expect(learned.rooms.contains { room in room.aside != nil && room.labelled.contains { !$0.aside.isEmpty } })
+        #expect(try LearnedSite(learned.json) == learned)
+        #expect(site.core.engine.learnedSource.bytes == learned.json.bytes)
+        var settings = SiteSettings()
+        (settings.site, settings.tags) = ("home", [SiteFleet.change("Jane:7")])
+        var next = SiteHarness(settings)
+        next.start(learned: learned, at: instant(70))
+        #expect(next.core.engine.questions(at: instant(70)) == site.core.engine.questions(at: instant(70)))
+        _ = request(&next, #"{"room":"Hall","rename":"Lounge"}"#, at: 71)
+        let lounge = next.core.engine.learned.rooms.first { $0.name.name == "Lounge" }
+        #expect(lounge?.labelled.allSatisfy { $0.aside.isEmpty && $0.levels.allSatisfy { $0.eighths != nil } } == true)
+    }
+
+    @Test(arguments: [
+        #"{"labelled":[[0,0]]}"#, #"{"labelled":[[7,0,-400]]}"#, #"{"labelled":[["a",0,-400]]}"#,
+        #"{"placed":0.5,"exits":[[1]]}"#,
+    ])
+    func `What is set aside in another form is refused`(aside: String) throws {
+        let text =
+            #"{"v":1,"gateways":[["h",0]],"rooms":[{"id":"hall","name":"Hall","labelled":[[1,0,null]],"own":{"seconds":0,"gateways":[]},"aside":\#(aside)}]}"#
+        #expect(throws: FeedError.self) { try LearnedSite(JSONValue(parsing: Array(text.utf8))) }
+    }
+
+    // MARK: Two machines with one name
+
+    @Test func `Gateways that share a name from the start are published as such, although their messages never count`()
+    {
+        var settings = SiteSettings()
+        settings.site = "home"
+        var site = SiteHarness(settings)
+        site.start(at: instant(0))
+        _ = site.handle(.brokerConnected, at: instant(0))
+        _ = say(&site, "h", "Hall", at: 0)
+        var published: [String] = []
+        for second in 1...20 {
+            let boot = second % 2 == 0 ? "a" : "b"
+            let text =
+                #"{"v":1,"boot":"\#(boot)","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#
+            for message in site.handle(
+                "ibeacon-rooms/home/heard/h", Array(text.utf8), isRetained: false, at: instant(second),
+                epoch: 1_700_000_000 + Int64(second))
+                + site.tick(at: instant(second), epoch: 1_700_000_000 + Int64(second))
+            { published.append("\(message.topic) \(message.text)") }
+        }
+        #expect(!site.core.engine.isTrusted(gateway: "h"))
+        #expect(published.contains { $0.hasPrefix("ibeacon-rooms/home/health/h ") && $0.contains("sharedName") })
+    }
+
+    @Test func `An ESPresense node and a gateway whose names are forms of one name are in one room`() {
+        var settings = SiteSettings()
+        settings.site = "home"
+        var site = SiteHarness(settings)
+        site.start(at: instant(0))
+        _ = site.handle(.brokerConnected, at: instant(0))
+        _ = say(&site, "pi", "Office Room", at: 0)
+        for second in 1...10 {
+            _ = site.handle(
+                "espresense/devices/iBeacon:\(SiteFleet.uuid)-1-7/office_room", Array(#"{"rssi":-60}"#.utf8),
+                isRetained: false, at: instant(30 + second), epoch: 1_700_000_000)
+        }
+        #expect(site.core.engine.knownRooms.count == 1)
+        #expect(site.core.engine.gateways(in: .named("Office-Room")) == ["pi", "office_room"])
     }
 }

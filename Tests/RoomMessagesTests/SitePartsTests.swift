@@ -24,7 +24,7 @@ private func region(_ rid: String, _ minor: UInt16?, at time: Int64 = 1) -> Regi
         isRIDDerived: false)
 }
 
-private func room(_ name: String) -> RoomName { RoomName(id: RoomName.id(of: name), name: name) }
+private func room(_ name: String) -> RoomName { RoomName.named(name) }
 
 private let clock = WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)
 
@@ -240,17 +240,17 @@ private func reports(_ effects: [Site.Effect]) -> [SiteReport] {
 @Suite struct GatewayTableTests {
     private func table(_ rooms: [String: String]) -> GatewayTable {
         var settings = SiteSettings()
-        settings.gateways = rooms
+        settings.gateways = rooms.mapValues { .named($0) }
         return GatewayTable(settings)
     }
 
     @Test func `The configuration gives a gateway its room by its name in topics and by its deviceId`() {
         let table = table(["pi 1": "Hall"])
-        #expect(table.configuredRoom(of: TopicIdentifier.identifier(of: "pi 1")) == "Hall")
-        guard case .card(_, "Hall", true)? = table.placement(of: "pi 1", GatewayCard(room: "Attic")) else {
+        #expect(table.configuredRoom(of: TopicIdentifier.identifier(of: "pi 1"))?.name == "Hall")
+        guard case .card(_, .named("Hall"), true)? = table.placement(of: "pi 1", GatewayCard(room: "Attic")) else {
             return _ = Issue.record("the configuration does not count")
         }
-        guard case .card(_, "Attic", false)? = table.placement(of: "k", GatewayCard(room: "Attic")) else {
+        guard case .card(_, .named("Attic"), false)? = table.placement(of: "k", GatewayCard(room: "Attic")) else {
             return _ = Issue.record("the card does not count")
         }
         guard table.placement(of: "k", nil) == nil else { return _ = Issue.record("it has no room") }

@@ -17,7 +17,7 @@ import Testing
     private func site(instance: String? = nil) -> Site {
         var settings = SiteSettings()
         settings.instance = instance
-        settings.gateways = ["h": "Hall", "k": "Kitchen"]
+        settings.gateways = ["h": .named("Hall"), "k": .named("Kitchen")]
         settings.position = Self.position
         var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
         _ = site.handle(.start(StoredSite()), at: instant(0))
@@ -58,7 +58,7 @@ import Testing
         isReplay: Bool
     ) throws {
         var settings = SiteSettings()
-        settings.gateways = ["h": "Hall", "k": "Kitchen"]
+        settings.gateways = ["h": .named("Hall"), "k": .named("Kitchen")]
         settings.tags = [SiteFleet.change("Jane:7")]
         var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
         _ = site.handle(.start(StoredSite()), at: instant(0))
@@ -102,7 +102,7 @@ import Testing
         var stored = SiteFleet.stored("Jane:7")
         stored.hasOpenVisits = hasOpenVisits
         stored.states["jane"] = PublishedTag(
-            name: "Jane", room: RoomName(id: "hall", name: "Hall"), isHome: true, since: 7)
+            name: "Jane", room: RoomName.named("Hall"), isHome: true, since: 7)
         _ = site.handle(.start(stored), at: instant(0))
         let effects = site.handle(.edits([SiteEdit(id: 1, .tags(.remove(rid: "jane")))]), at: instant(1))
         #expect(site.tags.isEmpty && !site.whereabouts.isActive)
@@ -137,7 +137,7 @@ import Testing
 
     @Test func `A deletion of what was learned is stored at once, further ones five seconds later at the latest`() {
         var site = site(instance: "b")
-        let forget = Site.Input.message(.learn(.forget(room: "Hall")), isRetained: false)
+        let forget = Site.Input.message(.learn(.forget(room: .named("Hall"))), isRetained: false)
         #expect(storesLearned(site.handle(forget, at: instant(0))))
         for second in 1...4 { #expect(!storesLearned(site.handle(forget, at: instant(second)))) }
         #expect(site.nextDeadline == instant(5))
@@ -158,7 +158,7 @@ import Testing
         var stored: [Int] = []
         for second in 1...1300 {
             if let (room, seconds) = requests[second] {
-                let request = FeedDecoder.LearnRequest.train(room: room, tag: "Jane", .seconds(seconds))
+                let request = FeedDecoder.LearnRequest.train(room: .named(room), tag: "Jane", .seconds(seconds))
                 _ = site.handle(.message(.learn(request), isRetained: false), at: instant(second))
             }
             guard let due = site.nextDeadline, due <= instant(second) else { continue }
@@ -175,7 +175,7 @@ import Testing
         for second in 1...100 {
             for seconds in [60, 0] {
                 let request = FeedDecoder.LearnRequest.train(
-                    room: "Hall", tag: "Tag\(second % 50)", .seconds(seconds))
+                    room: .named("Hall"), tag: "Tag\(second % 50)", .seconds(seconds))
                 _ = site.handle(.message(.learn(request), isRetained: false), at: instant(second))
             }
             if storesLearned(site.handle(.tick, at: instant(second))) { count += 1 }
@@ -185,7 +185,7 @@ import Testing
 
     @Test func `A training with a tag that there is not is refused in the log`() {
         var site = site()
-        let request = FeedDecoder.LearnRequest.train(room: "Hall", tag: "Nobody", .seconds(60))
+        let request = FeedDecoder.LearnRequest.train(room: .named("Hall"), tag: "Nobody", .seconds(60))
         let effects = site.handle(.message(.learn(request), isRetained: false), at: instant(1))
         let lines = effects.compactMap { if case .log(.warning, let text, _) = $0 { text } else { nil } }
         #expect(lines == ["the training of 'Hall' was refused: there is no tag 'Nobody'"])
@@ -199,7 +199,7 @@ import Testing
     /// Jane and the keys are in the kitchen, and the broker has their states.
     private func kitchen() throws -> Site {
         var settings = SiteSettings()
-        settings.gateways = ["h": "Hall", "k": "Kitchen"]
+        settings.gateways = ["h": .named("Hall"), "k": .named("Kitchen")]
         settings.position = Self.position
         var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
         _ = site.handle(.start(SiteFleet.stored("Jane:7", "Keys:8")), at: instant(0))
@@ -419,7 +419,7 @@ import Testing
         messages: Range<Int> = 0..<0
     ) throws -> Int? {
         var settings = SiteSettings()
-        settings.gateways = ["k": "Kitchen"]
+        settings.gateways = ["k": .named("Kitchen")]
         settings.tags = [SiteFleet.change("Jane:7")]
         var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
         let beacon = try #require(SiteFleet.beacon(7))
@@ -484,7 +484,7 @@ import Testing
     @Test(arguments: [true, false])
     func `A tag comes into its room, however often a card names other phones`(isTag: Bool) throws {
         var settings = SiteSettings()
-        settings.gateways = ["h": "Hall", "k": "Kitchen"]
+        settings.gateways = ["h": .named("Hall"), "k": .named("Kitchen")]
         settings.tags = [SiteFleet.change("Jane:7")]
         var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
         _ = site.handle(.start(StoredSite()), at: instant(0))
@@ -565,7 +565,7 @@ import Testing
         isListening: Bool
     ) throws {
         var settings = SiteSettings()
-        settings.gateways = ["k": "Kitchen"]
+        settings.gateways = ["k": .named("Kitchen")]
         settings.tags = [SiteFleet.change("Jane:7"), SiteFleet.change("Keys:8")]
         var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
         _ = site.handle(.start(StoredSite()), at: instant(0))

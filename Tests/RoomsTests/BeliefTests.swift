@@ -31,7 +31,7 @@ import Testing
     private func places() -> Table<RoomIndex, Room> {
         Table(
             (0..<2).map {
-                Room(name: .init(id: "r\($0)", name: "R\($0)"), gateways: [GatewayIndex(position: $0)])
+                Room(name: .named("R\($0)"), gateways: [GatewayIndex(position: $0)])
             })
     }
 

@@ -22,7 +22,7 @@ import Testing
     }
 
     private mutating func room(_ name: String) throws -> RoomIndex {
-        let room = hearing.addRoom(RoomName(id: RoomName.id(of: name), name: name))
+        let room = hearing.addRoom(RoomName.named(name))
         return try #require(room)
     }
 
@@ -42,7 +42,7 @@ import Testing
         hearing.restore(known)
         let kitchen = try room("Kitchen")
         hearing.recordCard(of: card, isConfigured: false, at: seconds(1))
-        _ = hearing.place(card, in: kitchen, named: "Kitchen", at: seconds(1))
+        _ = hearing.place(card, in: kitchen, named: .named("Kitchen"), at: seconds(1))
         let new = hearing.addGateway("new")
         #expect(new == nil)
         #expect(hearing.idlestGateway(at: seconds(2)) == silent)
@@ -63,7 +63,7 @@ import Testing
         let (gateway, kitchen, hall) = (try add("k"), try room("Kitchen"), try room("Hall"))
         var moves: [Bool] = []
         for room in [kitchen, kitchen, hall] {
-            let (isMoved, former) = hearing.place(gateway, in: room, named: "Room", at: nil)
+            let (isMoved, former) = hearing.place(gateway, in: room, named: .named("Room"), at: nil)
             #expect(former == (moves.isEmpty ? nil : kitchen))
             moves.append(isMoved)
         }
@@ -102,7 +102,7 @@ import Testing
 
     @Test mutating func `Without a gateway that sends always, a departure needs no confirmation`() throws {
         let (gateway, kitchen) = (try add("g"), try room("Kitchen"))
-        _ = hearing.place(gateway, in: kitchen, named: "Kitchen", at: nil)
+        _ = hearing.place(gateway, in: kitchen, named: .named("Kitchen"), at: nil)
         guard case .none = hearing.confirmation(resumed: nil) else {
             Issue.record("nothing was heard yet")
             return

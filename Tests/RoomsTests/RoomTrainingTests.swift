@@ -84,12 +84,12 @@ import Testing
 
     // MARK: A room that is renamed
 
-    private static func name(_ name: String) -> RoomName { RoomName(id: RoomName.id(of: name), name: name) }
+    private static func name(_ name: String) -> RoomName { RoomName.named(name) }
 
     @Test func `A trained room whose only gateway names a new room is renamed: its training and its tag stay in it`() {
         var house = Self.trained()
         house.pass(.card(gateway: "h", room: "Lounge"))
-        #expect(house.findings == [.renamed(from: Self.name("Hall"), to: Self.name("Lounge"))])
+        #expect(house.findings == [.renamed(from: Self.name("Hall"), to: Self.name("Lounge"), byPerson: false)])
         #expect(house.engine.decided(ofTag: 0).room == Self.name("Lounge"))
         let rooms = house.engine.learned.rooms
         #expect(rooms.map(\.name.name).sorted() == ["Bedroom", "Kitchen", "Lounge", "Study"])
@@ -113,9 +113,10 @@ import Testing
         var house = Self.trained()
         house.pass(.card(gateway: "new", room: "Hall"))
         house.pass(.card(gateway: "h", room: "Lounge"))
-        #expect(house.findings == [])
+        let question = RoomQuestion(from: Self.name("Hall"), to: Self.name("Lounge"), gateways: ["h"])
+        #expect(house.findings == [.asked(question)])
         house.pass(.card(gateway: "new", room: "Attic"))
-        #expect(house.findings == [] && house.engine.learned.rooms.contains { $0.name.name == "Hall" })
+        #expect(house.findings == [.asked(question)] && house.engine.learned.rooms.contains { $0.name.name == "Hall" })
     }
 
     @Test func `After a restart a tag may be in the new name already, and the learned data has the former one`() {
@@ -128,7 +129,7 @@ import Testing
             [ReportedTag(id: "jane", isHome: true, room: Self.name("Lounge"))],
             at: .zero.advanced(by: .seconds(house.now)))
         house.pass(.card(gateway: "h", room: "Lounge"))
-        #expect(house.findings == [.renamed(from: Self.name("Hall"), to: Self.name("Lounge"))])
+        #expect(house.findings == [.renamed(from: Self.name("Hall"), to: Self.name("Lounge"), byPerson: false)])
         #expect(house.engine.decided(ofTag: 0).room == Self.name("Lounge"))
         for (gateway, room) in [("k", "Kitchen"), ("b", "Bedroom")] { house.pass(.card(gateway: gateway, room: room)) }
         house.seconds(30, Self.hall)

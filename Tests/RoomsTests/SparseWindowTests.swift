@@ -27,7 +27,7 @@ import Testing
         case 1: house.pass(.forget(gateway: gateway))
         case 2: house.pass(.available(gateway: gateway, false))
         case 3: house.pass(.learn(room: room, tag: "jane", .seconds(5)))
-        case 4: house.pass(.forgetRoom(room))
+        case 4: house.pass(.forgetRoom(.named(room)))
         case 5: house.wait(until: house.now + 30)
         case 6: house.pass(.telemetry(node: gateway))
         case 7: house.send(from: gateway, level: -60, boot: "")

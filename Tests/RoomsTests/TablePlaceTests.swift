@@ -62,7 +62,7 @@ import Testing
     @Test mutating func `Rooms that were forgotten leave their places to others`() {
         for number in 0..<2 * Self.most {
             house.pass(.learn(room: "Junk \(number)", tag: "jane", .seconds(1)))
-            house.pass(.forgetRoom("Junk \(number)"))
+            house.pass(.forgetRoom(.named("Junk \(number)")))
         }
         #expect(house.engine.counters.refused == 0)
         house.pass(.learn(room: "Sauna", tag: "jane", .seconds(10)))
@@ -137,7 +137,7 @@ import Testing
                 .tooManyRooms(newest: "One more", idle: ["Room 1", "Room 2", "Room 3", "Room 4", "Room 5"])
             ])
         // A room that is forgotten makes room for it.
-        house.pass(.forgetRoom("Room 7"))
+        house.pass(.forgetRoom(.named("Room 7")))
         house.pass(.card(gateway: "x", room: "Another"))
         #expect(house.engine.roomID(ofGateway: "x") == "another")
     }

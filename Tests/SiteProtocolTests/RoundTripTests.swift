@@ -57,7 +57,8 @@ import Testing
 
     @Test(arguments: [nil, "Kitchen", "Küche \"oben\""])
     func `The card of a gateway is read as it was written`(_ room: String?) throws {
-        let card = GatewayCard(room: room, version: "1.0", scanner: "mgmt", since: 1_700_000_000)
+        let card = GatewayCard(
+            room: room.flatMap { RoomName($0) }, version: "1.0", scanner: "mgmt", since: 1_700_000_000)
         #expect(try FeedDecoder.card(card.payload) == card)
     }
 
@@ -142,8 +143,10 @@ import Testing
     }
 
     @Test(
-        arguments: [.train(room: "Kitchen", tag: "Jane", .seconds(120)), .forget(room: "kitchen")]
-            as [FeedDecoder.LearnRequest])
+        arguments: [
+            .train(room: .named("Kitchen"), tag: "Jane", .seconds(120)), .forget(room: .named("kitchen")),
+            .rename(room: .named("Hall"), to: .named("Küche")), .moved(gateway: "hall-pi"),
+        ] as [FeedDecoder.LearnRequest])
     func `A request about a room is read as it was written`(_ request: FeedDecoder.LearnRequest) throws {
         #expect(try FeedDecoder.learn(request.payload) == request)
     }
@@ -172,7 +175,7 @@ import Testing
 
     @Test(arguments: [
         PublishedTag(
-            name: "Jane", room: RoomName(id: "kitchen", name: "Kitchen"), isHome: true, since: 1_700_000_000,
+            name: "Jane", room: RoomName.named("Kitchen"), isHome: true, since: 1_700_000_000,
             confidence: 0.97),
         PublishedTag(name: "Jané", isHome: true, since: 1_700_000_000, confidence: 0.5), PublishedTag(name: ""), away,
     ])
@@ -182,7 +185,7 @@ import Testing
 
     private static var away: PublishedTag {
         var state = PublishedTag(name: "Jane", since: 1_700_000_000)
-        (state.lastRoom, state.lastHeard) = (RoomName(id: "living-room", name: "Living room"), 1_699_999_900)
+        (state.lastRoom, state.lastHeard) = (RoomName.named("Living room"), 1_699_999_900)
         return state
     }
 

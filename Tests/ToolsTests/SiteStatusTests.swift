@@ -2,6 +2,8 @@ import Base
 import JSON
 import RoomsApp
 import Shell
+import SiteCore
+import SiteProtocol
 import System
 import Testing
 
@@ -166,5 +168,83 @@ import Testing
         #expect(status.gatewayAdvice.count == (count == 3 ? 3 : 1))
         #expect(status.remarks.count == (count == 3 ? 3 : 1))
         #expect(status.gatewayAdvice.last?.text.contains("and 995 more") == (count == 1000))
+    }
+
+    // MARK: Reasons, nodes, rooms
+
+    @Test(arguments: [(2, 2, 2), (2, 1, 0), (20, 20, 20), (21, 21, 0)])
+    func `The reasons of all tags are shown, or of none`(tags: Int, answers: Int, shown: Int) {
+        var retained = [Self.root + "service/a": #"{"v":1,"active":true,"counter":1,"version":"1"}"#]
+        for number in 0..<tags { retained[Self.root + "tag/t\(number)"] = #"{"name":"T\#(number)","home":true}"# }
+        var status = SiteStatus(retained.mapValues { Array($0.utf8) }, closed: [:], site: "home")
+        var asked = 0
+        status.addReasons { tag in
+            asked += 1
+            return asked <= answers ? ["It is heard by \(tag)."] : nil
+        }
+        let text = status.text(now: 0)
+        #expect(
+            text.split(separator: "\n").count {
+                $0.hasSuffix("It is heard by \($0.prefix { $0 != ":" }.lowercased()).")
+            } == shown)
+        #expect(text.contains("the page of the service shows") == (tags > SiteStatus.mostReasons))
+    }
+
+    @Test func `What ESPresense calls a tag is shown, and which ids nobody knows`() {
+        let uuid = "11112222-3333-4444-5555-666677778888"
+        let retained = [
+            Self.root + "tags":
+                #"{"v":1,"version":1,"by":"a","tags":[{"uuid":"\#(uuid)","major":1,"minor":7,"id":"jane","name":"Jane"}]}"#,
+            "espresense/settings/iBeacon:\(uuid)-1-7/config": #"{"id":"keys:jane"}"#,
+            "espresense/settings/iBeacon:\(uuid)-1-8/config": #"{"id":"keys:neighbour"}"#,
+        ]
+        var status = SiteStatus(retained.mapValues { Array($0.utf8) }, closed: [:], site: "home")
+        status.unknownIDs = ["keys:bob"]
+        let text = status.text(now: 0)
+        #expect(text.contains("ESPresense nodes call Jane 'keys:jane'") && text.contains("'keys:bob'"))
+        #expect(!text.contains("neighbour"))
+        #expect(status.json["aliases"]?["Jane"] == "keys:jane" && status.json["unknownIds"] == ["keys:bob"])
+    }
+
+    /// A site of which a gateway of the hall names the lounge.
+    private func askingSite() -> SiteStatus {
+        let retained = [
+            Self.root + "service/a": #"{"v":1,"active":true,"counter":1,"version":"1"}"#,
+            Self.root + "room/office_room": #"{"name":"office_room","count":0,"tags":[]}"#,
+            Self.root + "room/hall": #"{"name":"Hall","count":0,"tags":[]}"#,
+            Self.root + "health/h": #"{"v":1,"room":"Lounge","listening":true,"problem":null,"formerRoom":"Hall"}"#,
+            Self.root + "health/h2": #"{"v":1,"room":"Hall","listening":true,"problem":null}"#,
+            Self.root + "health/o": #"{"v":1,"room":"Office Room","listening":true,"problem":null}"#,
+        ]
+        return SiteStatus(retained.mapValues { Array($0.utf8) }, closed: [:], site: "home")
+    }
+
+    @Test func `Whether a room was renamed is asked with the commands that answer it`() {
+        let text = askingSite().text(now: 0)
+        #expect(text.contains("ibeacon-gateway rooms rename Hall Lounge"), "\(text)")
+        #expect(text.contains("ibeacon-gateway rooms gateways moved h"))
+        #expect(!text.contains("office_room has no gateway"))
+    }
+
+    @Test func `A word of an answer is quoted for a shell`() throws {
+        let question = RoomQuestion(
+            from: try #require(RoomName("Bob's $(room)")), to: try #require(RoomName("Den")), gateways: ["h"])
+        #expect(question.cure.contains(#"rooms rename 'Bob'\''s $(room)' Den"#))
+    }
+
+    @Test func `A room is found by any form of its name, and a misspelt one gets a hint`() throws {
+        let status = askingSite()
+        #expect(try status.room("OFFICE ROOM").id == "office_room" && status.room("hall").name == "Hall")
+        let error = #expect(throws: Failure.self) { try status.room("Hal") }
+        #expect(error?.message.contains("did you mean 'Hall'") == true)
+    }
+
+    @Test func `A renaming that no gateway has begun is refused`() throws {
+        let (lounge, study) = (try #require(RoomName("Lounge")), try #require(RoomName("Study")))
+        #expect(try askingSite().renamedRoom("hall", to: lounge).name == "Hall")
+        let error = #expect(throws: Failure.self) { try askingSite().renamedRoom("hall", to: study) }
+        #expect(error?.message.contains("h2 still names it so") == true, "\(error?.message ?? "")")
+        #expect(throws: Failure.self) { try askingSite().renamedRoom("Hall", to: #require(RoomName("HALL"))) }
+        #expect(throws: Failure.self) { try askingSite().renamedRoom("Attic", to: lounge) }
     }
 }

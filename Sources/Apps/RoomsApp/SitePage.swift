@@ -65,6 +65,7 @@ final class SitePage: PageSource {
         }
         snapshot.services = site.election.cards
         snapshot.question = site.siteTags.list.question
+        snapshot.roomQuestions = site.engine.questions(at: now)
         snapshot.rivals = site.whereabouts.virtualNodes.advice(at: now)
         snapshot.counters = SiteSnapshot.Counters(
             engine: site.engine.counters, site: site.counters,
@@ -151,9 +152,9 @@ final class SitePage: PageSource {
         ) { first, _ in first }
         return site.engine.gatewayReports.map { report in
             let version = cards[report.name]?.version ?? ""
-            let trouble = health[report.name]?.trouble
             return SiteSnapshot.ShownGateway(
-                report: report, card: cards[report.name], trouble: trouble,
+                report: report, card: cards[report.name], trouble: health[report.name]?.trouble,
+                formerRoom: health[report.name]?.formerRoom,
                 isOfOtherVersion: !version.isEmpty && version != usual)
         }
     }
@@ -289,7 +290,15 @@ final class SitePage: PageSource {
             guard let room = owner.site.engine.knownRooms.first(where: { $0.id == id }) else {
                 return answer("there is no such room")
             }
-            return answer(owner.carryOut(.learn(.forget(room: room.name))))
+            return answer(owner.carryOut(.learn(.forget(room: room))))
+        case "/rooms/rename":
+            guard let room = text("from").flatMap({ RoomName($0) }) else { return missing("from") }
+            guard let new = text("to").flatMap({ RoomName($0) }) else { return missing("to") }
+            let refusal = owner.site.engine.refusal(ofRenaming: room, to: new, at: owner.now)
+            return answer(refusal?.text ?? owner.carryOut(.learn(.rename(room: room, to: new))))
+        case "/gateways/moved":
+            guard let gateway = text("gateway") else { return missing("gateway") }
+            return answer(owner.carryOut(.learn(.moved(gateway: gateway))))
         default: return nil
         }
     }

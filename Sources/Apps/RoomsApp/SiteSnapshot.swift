@@ -80,6 +80,8 @@ struct SiteSnapshot {
         /// nil if the gateway has no card, like an ESPresense node.
         var card: GatewayCard?
         var trouble: GatewayHealth.Trouble?
+        /// The room that it named before, if a person must say why.
+        var formerRoom: RoomName?
         /// Whether its version differs from that of most gateways.
         var isOfOtherVersion = false
     }
@@ -110,6 +112,8 @@ struct SiteSnapshot {
     var neighbour: (name: String, page: ListenAddress)?
     /// What a person must decide about the site's list of tags, with advice; nil: nothing.
     var question: (text: String, cure: String)?
+    /// What a person must say of gateways that name another room than before.
+    var roomQuestions: [RoomQuestion] = []
     /// What is wrong with nodes beside the decisions that are published as nodes, with advice; nil: nothing.
     var rivals: (text: String, cure: String)?
     /// nil before the site is read.
@@ -179,6 +183,7 @@ extension SiteSnapshot {
                     .warning, "gateways", "no gateway has announced itself",
                     cure: "give each gateway this broker; 'ibeacon-gateway doctor' on a gateway says what is missing"))
         }
+        findings += roomQuestions.map { .init(.warning, "rooms", $0.text, cure: $0.cure) }
         if let rivals { findings.append(.init(.error, "espresense", rivals.text, cure: rivals.cure)) }
         findings += Dictionary(grouping: gateways.filter { $0.trouble?.isFault == true }, by: \.trouble).sorted {
             ($0.key?.rawValue ?? "") < ($1.key?.rawValue ?? "")
@@ -229,7 +234,7 @@ extension SiteSnapshot {
             "tags": object(tags.map { ($0.id, $0.json(at: now, isCurrent: isCurrent)) }),
             "tagCount": .integer(Int64(tagCounts.all)), "homeCount": .integer(Int64(tagCounts.home)),
             "adopt": .bool(question != nil),
-            "gatewayPage": .optional(gatewayPage),
+            "gatewayPage": .optional(gatewayPage), "roomQuestions": roomQuestionsJSON,
             "rooms": object(shownRooms.map { ($0.report.name.id, $0.json(isCurrent: isCurrent)) }),
             "roomCount": .integer(Int64(rooms.count)),
             "gateways": object(shownGateways.map { ($0.report.name, $0.json(at: now, isCurrent: isCurrent)) }),
@@ -252,6 +257,18 @@ extension SiteSnapshot {
             "name": .shown(neighbour.name), "host": .string(neighbour.page.host),
             "port": .integer(Int64(neighbour.page.port)),
         ]
+    }
+
+    private var roomQuestionsJSON: JSONValue {
+        .array(
+            roomQuestions.prefix(Self.listedRooms).map { question in
+                [
+                    "from": .string(question.from.id), "fromName": .shown(question.from.name),
+                    "to": .string(question.to.id), "toName": .shown(question.to.name),
+                    "gateways": .array(question.gateways.prefix(20).map { .shown($0) }),
+                    "text": .shown(question.text), "cure": .shown(question.cure),
+                ]
+            })
     }
 
     /// Of very many rooms, those of the listed tags, then others with tags, then others.
@@ -361,6 +378,7 @@ extension SiteSnapshot.ShownGateway {
                 "listening": .bool(report.isListening && isCurrent),
                 "problem": .optional(isCurrent ? trouble.map { .string($0.rawValue) } : nil),
             ],
+            "formerRoom": .optional(formerRoom.map { .shown($0.name) }),
             "heardAgo": .ago(report.lastMessage, at: now),
             "version": .optional(card.map { .shown($0.version ?? "") }),
             "scanner": .optional(card.map { .shown($0.scanner ?? "") }),

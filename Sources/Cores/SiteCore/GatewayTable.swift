@@ -11,9 +11,9 @@ package import SiteProtocol
 /// the site.
 package struct GatewayTable: Sendable {
     /// Rooms that the configuration gives to gateways, by the names that it uses.
-    private let rooms: [String: String]
+    private let rooms: [String: RoomName]
     /// The same by the names of these gateways in topics, where a name is a `deviceId`.
-    private let roomsOfDevices: [String: String]
+    private let roomsOfDevices: [String: RoomName]
     /// Whether the cards are encrypted, so that Home Assistant cannot read them.
     private let areCardsSealed: Bool
     /// ESPresense nodes have no card.
@@ -66,7 +66,8 @@ package struct GatewayTable: Sendable {
     init(_ settings: SiteSettings) {
         (rooms, areCardsSealed) = (settings.gateways, settings.areCardsSealed)
         roomsOfDevices = Dictionary(
-            rooms.map { (TopicIdentifier.identifier(of: $0.key), $0.value) }, uniquingKeysWith: min)
+            rooms.map { (TopicIdentifier.identifier(of: $0.key), $0.value) }
+        ) { $0.id < $1.id ? $0 : $1 }
     }
 
     /// A connection was made: the broker sends all cards that it has.
@@ -92,7 +93,7 @@ package struct GatewayTable: Sendable {
     }
 
     /// The configuration sets the room of some gateways.
-    func configuredRoom(of gateway: String) -> String? { rooms[gateway] ?? roomsOfDevices[gateway] }
+    func configuredRoom(of gateway: String) -> RoomName? { rooms[gateway] ?? roomsOfDevices[gateway] }
 
     /// Puts a gateway into the room that the configuration gives it, or else into that of its card.
     ///
@@ -109,11 +110,11 @@ package struct GatewayTable: Sendable {
     /// - Returns: What the engine is told; nil if the node is in its room.
     func placement(ofNode node: String, _ engine: RoomEngine, isSettled: Bool) -> RoomEngine.Input? {
         let configured = rooms[node]
-        let room = configured ?? node
+        guard let room = configured ?? RoomName(node) else { return nil }
         // What was learned may keep it in the room that the configuration gave it in an earlier run. The card of an ibeacon-gateway with
         // the node's name, which says its room, has arrived by then.
         let isMoved =
-            isSettled && cards[node] == nil && engine.roomID(ofGateway: node) != RoomName.id(of: room)
+            isSettled && cards[node] == nil && !engine.gateways(in: room).contains(node)
         guard isMoved || !engine.hasRoom(gateway: node) else { return nil }
         return .card(gateway: node, room: room, isConfigured: configured != nil)
     }
@@ -150,7 +151,7 @@ package struct GatewayTable: Sendable {
         radios.replace(cards[gateway], by: card, of: gateway)
         cards[gateway] = card
         countPhones(of: gateway, counts)
-        setNode(card?.room.map { TopicIdentifier.identifier(of: $0) }, of: gateway)
+        setNode(card?.room.map { TopicIdentifier.identifier(of: $0.name) }, of: gateway)
     }
 
     /// Lets the phones in a gateway's card count, or no longer. Any client can write the card of a gateway that sends nothing, and
@@ -202,16 +203,19 @@ package struct GatewayTable: Sendable {
             let isStranger = health.trouble != .offline && strangers.contains(health.name)
             guard isLeftOut || isStranger else { return health }
             let trouble: GatewayHealth.Trouble = isLeftOut ? .sameRadio : .wrongKey
-            return GatewayHealth(name: health.name, room: health.room, isListening: false, trouble: trouble)
+            return GatewayHealth(
+                name: health.name, room: health.room, isListening: false, trouble: trouble,
+                formerRoom: health.formerRoom)
         }
     }
 
-    /// The gateways about which something is published: any client may invent others.
+    /// The gateways about which something is published: any client may invent others. Machines that share a name may never count, and a
+    /// person must know why.
     func published(
         in engine: RoomEngine, connected: MonotonicInstant, at now: MonotonicInstant
     ) -> [RetainedSite.Gateway] {
         health(in: engine, connected: connected, at: now).filter {
-            engine.isTrusted(gateway: $0.name) || radios.leftOut.contains($0.name)
+            engine.isTrusted(gateway: $0.name) || radios.leftOut.contains($0.name) || $0.trouble == .sharedName
         }.map {
             RetainedSite.Gateway(health: $0, hasCard: !areCardsSealed && cards[$0.name] != nil)
         }
@@ -230,7 +234,7 @@ package struct GatewayTable: Sendable {
     func feed(
         inPlaceOf node: String, _ engine: RoomEngine, connected: MonotonicInstant?, at now: MonotonicInstant
     ) -> NodeFeed? {
-        let others = (gatewaysOfNode[node] ?? []).union(engine.gateways(inRoom: RoomName.id(of: node)))
+        let others = (gatewaysOfNode[node] ?? []).union(RoomName(node).map { engine.gateways(in: $0) } ?? [])
         if isFeeding(node, at: now) || others.contains(where: { isFeeding($0, at: now) }) { return .active }
         guard let connected, connected.duration(to: now) < Self.firstFeed, !engine.isTrusted(gateway: node) else {
             return nil

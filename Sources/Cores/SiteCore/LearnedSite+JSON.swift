@@ -7,12 +7,25 @@ package import SiteProtocol
 /// "labelled":[[seconds,gateway,eighths,…],…],"own":{"seconds":…,"gateways":[[gateway,heard,unknown,mean,squares],…]},
 /// "placed":…,"exits":[[room,count],…]},…],"unknown":[…]}`; an unknown level is null.
 /// `placed` and `exits` may be missing. `unknown` has the positions of the gateways that do not count yet, and may be missing.
+///
+/// While it is not known whether gateways were carried, `former` has their positions, each with that of the room that they named before:
+/// `[[gateway,room],…]`. A room then has `aside`, what counts for nothing meanwhile, with positions in `labelled`:
+/// `{"labelled":[[moment,gateway,eighths],…],"placed":…,"exits":[[room,count],…]}`; here null is a gateway that heard nothing. `placed` and
+/// `exits` are those of a room that a gateway left.
 extension LearnedSite {
     package var json: JSONValue {
         .object([
             "v": 1, "gateways": Self.json(of: gateways), "unknown": Self.unknown(in: gateways),
-            "rooms": .array(rooms.map(Self.json)),
+            "rooms": .array(rooms.map(Self.json)), "former": Self.former(in: gateways),
         ])
+    }
+
+    /// The positions of gateways with those of their former rooms.
+    fileprivate static func former(in gateways: [Gateway]) -> JSONValue {
+        .array(
+            gateways.enumerated().compactMap { position, gateway in
+                gateway.formerRoom.map { .array([.integer(Int64(position)), .integer(Int64($0))]) }
+            })
     }
 
     fileprivate static func json(of gateways: [Gateway]) -> JSONValue {
@@ -25,12 +38,33 @@ extension LearnedSite {
     }
 
     fileprivate static func json(of room: LearnedRoom) -> JSONValue {
-        .object([
+        var members: [String: JSONValue] = [
             "id": .string(room.name.id), "name": .string(room.name.name),
             "labelled": .array(room.labelled.map(Self.json)), "own": Self.json(of: room.own),
-            "placed": .number(Double(room.placed)),
-            "exits": .array(room.exits.map { .array([.integer(Int64($0.room)), .number(Double($0.count))]) }),
-        ])
+            "placed": .number(Double(room.placed)), "exits": json(of: room.exits),
+        ]
+        members["aside"] = aside(of: room)
+        return .object(members)
+    }
+
+    private static func json(of exits: [LearnedRoom.Exit]) -> JSONValue {
+        .array(exits.map { .array([.integer(Int64($0.room)), .number(Double($0.count))]) })
+    }
+
+    /// nil if nothing of the room is set aside.
+    private static func aside(of room: LearnedRoom) -> JSONValue? {
+        var levels: [JSONValue] = []
+        for (position, moment) in room.labelled.enumerated() {
+            for level in moment.aside {
+                let eighths = level.eighths.map { JSONValue.integer(Int64($0)) } ?? .null
+                levels.append(.array([.integer(Int64(position)), .integer(Int64(level.gateway)), eighths]))
+            }
+        }
+        guard !levels.isEmpty || room.aside != nil else { return nil }
+        var members: [String: JSONValue] = ["labelled": .array(levels)]
+        members["placed"] = (room.aside?.placed).map { .number(Double($0)) }
+        members["exits"] = (room.aside?.exits).map(json)
+        return .object(members)
     }
 
     private static func json(of moment: Moment) -> JSONValue {
@@ -62,14 +96,15 @@ extension LearnedSite {
             let listedRooms = json["rooms"]?.array, listedRooms.count <= RoomEngine.mostRooms
         else { throw FeedError("'gateways' or 'rooms' is not a list, or too long") }
         for element in listedRooms {
-            guard let id = element["id"]?.string, let name = element["name"]?.string, !name.isEmpty,
-                name.utf8.count <= FeedDecoder.mostNameBytes, TopicIdentifier.isIdentifier(id)
+            guard let id = element["id"]?.string, let text = element["name"]?.string,
+                // An earlier version took a blank name.
+                let name = RoomName(id: id, name: text) ?? RoomName(id: id, name: id)
             else { throw FeedError("an element of 'rooms' has no id and name") }
-            rooms.append(
-                LearnedRoom(
-                    name: RoomName(id: id, name: name), labelled: try Self.moments(element["labelled"]),
-                    own: try Self.levels(element["own"]),
-                    placed: Self.probability(element["placed"]), exits: try Self.exits(element["exits"])))
+            var room = LearnedRoom(
+                name: name, labelled: try Self.moments(element["labelled"]), own: try Self.levels(element["own"]),
+                placed: Self.probability(element["placed"]), exits: try Self.exits(element["exits"]))
+            if let aside = element["aside"] { try Self.setAside(aside, in: &room) }
+            rooms.append(room)
         }
         for element in listedGateways {
             guard let pair = element.array, pair.count == 2, let name = pair[0].string,
@@ -81,6 +116,24 @@ extension LearnedSite {
         for position in (json["unknown"]?.array ?? []).compactMap(\.asInteger).compactMap(Int.init(exactly:)) {
             if gateways.indices.contains(position) { gateways[position].isKnown = false }
         }
+        for element in json["former"]?.array ?? [] {
+            let pair = (element.array ?? []).compactMap(\.asInteger).compactMap(Int.init(exactly:))
+            guard pair.count == 2, gateways.indices.contains(pair[0]), rooms.indices.contains(pair[1]) else { continue }
+            gateways[pair[0]].formerRoom = pair[1]
+        }
+    }
+
+    private static func setAside(_ json: JSONValue, in room: inout LearnedRoom) throws(FeedError) {
+        for element in json["labelled"]?.array ?? [] {
+            guard let values = element.array, values.count == 3,
+                let moment = values[0].asInteger.flatMap({ Int(exactly: $0) }), room.labelled.indices.contains(moment),
+                let gateway = values[1].asInteger.flatMap({ Int(exactly: $0) })
+            else { throw FeedError("what is set aside of a room is not a moment, a gateway and a level") }
+            room.labelled[moment].aside.append(
+                Moment.Level(gateway: gateway, eighths: values[2].asInteger.flatMap { Int(exactly: $0) }))
+        }
+        guard json["placed"] != nil else { return }
+        room.aside = LearnedRoom.Aside(placed: probability(json["placed"]), exits: try exits(json["exits"]))
     }
 
     /// 0 if it is missing or impossible.
@@ -145,7 +198,9 @@ extension LearnedSite {
 extension LearnedSource {
     /// The bytes of `site.json`, made room by room: the values of all rooms at once take several times their memory.
     package var bytes: [UInt8] {
-        var bytes = Array(#"{"gateways":"#.utf8)
+        var bytes = Array(#"{"former":"#.utf8)
+        bytes += LearnedSite.former(in: learnedGateways).bytes
+        bytes += #","gateways":"#.utf8
         bytes += LearnedSite.json(of: learnedGateways).bytes
         bytes += #","rooms":["#.utf8
         for position in 0..<roomCount {

@@ -298,10 +298,10 @@ extension RetainedSite.Content {
     fileprivate var health: [(id: String, value: HealthMessage?)] {
         gateways.map { gateway in
             let health = gateway.health
-            return (
-                health.name,
-                HealthMessage(room: health.room.name, isListening: health.isListening, trouble: health.trouble)
-            )
+            let message = HealthMessage(
+                room: health.room.name, isListening: health.isListening, trouble: health.trouble,
+                formerRoom: health.formerRoom?.name)
+            return (health.name, message)
         }
     }
 

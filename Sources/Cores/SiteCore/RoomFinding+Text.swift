@@ -10,9 +10,16 @@ extension RoomEngine.Finding {
         case .hears(let gateway): "gateway \(gateway) receives again"
         case .shared(let gateway):
             "several gateways are called \(gateway), so their readings cannot be told apart; give each its own deviceId"
-        case .renamed(let former, let room):
-            "the room \(former.name) is called \(room.name) now, because its only gateway says so; what was trained is kept. If the gateway was "
-                + "carried into another room instead, train both again ('rooms forget', then 'rooms learn')"
+        case .renamed(let former, let room, byPerson: true):
+            "the room \(former.name) is called \(room.name) now, and what was learned of it is kept"
+        case .renamed(let former, let room, byPerson: false):
+            "the room \(former.name) is called \(room.name) now, because no gateway names it otherwise; what was trained is kept. If the "
+                + "gateways were carried into another room instead, train both again ('rooms forget', then 'rooms learn')"
+        case .notRenamed(let former, let room, let refusal):
+            "the room \(former.name) was not renamed to \(room.name): \(refusal.text)"
+        case .asked(let question): "\(question.text): \(question.cure)"
+        case .stay(let gateways):
+            "\(gateways.joined(separator: ", ")): what was measured before counts again, because the room was renamed"
         case .tooManyGateways(let newest, let idle):
             "a site has at most \(RoomEngine.mostGateways) gateways, and \(newest) is one more. Never heard, or silent for longest: "
                 + "\(idle.joined(separator: ", ")). Remove those that do not exist ('rooms gateways remove'), and find the "

@@ -1,5 +1,6 @@
 package import Configuration
 import OwnTracks
+import SiteProtocol
 
 extension SiteSettings {
     /// The settings of a site, from the configuration.
@@ -7,7 +8,7 @@ extension SiteSettings {
         self.init()
         site = configuration.rooms?.site
         tags = configuration.rooms?.tags ?? []
-        for entry in configuration.rooms?.gateways ?? [] { gateways[entry.gateway] = entry.room }
+        for entry in configuration.rooms?.gateways ?? [] { gateways[entry.gateway] = RoomName(entry.room) }
         position = configuration.position
         publishesVirtualNodes = configuration.rooms?.publishesVirtualNodes ?? false
         commandRights = CommandGate.Rights(

@@ -1,7 +1,7 @@
 import Base
 package import OwnTracks
 package import Regions
-import SiteProtocol
+package import SiteProtocol
 
 /// A tag as it is published.
 package struct TagIdentity: Hashable, Sendable {
@@ -47,7 +47,7 @@ package struct SiteSettings: Hashable, Sendable {
     /// The tags of the configuration file, as changes of the stored ones.
     package var tags: [RegionChange] = []
     /// Rooms by gateway: its name in topics, or its `deviceId`.
-    package var gateways: [String: String] = [:]
+    package var gateways: [String: RoomName] = [:]
     /// The position in transitions and locations.
     package var position = Position(coordinates: Coordinates(latitude: 0, longitude: 0), accuracy: 10)
     /// How the site is described to Home Assistant; nil if it is not described.

@@ -127,7 +127,7 @@ package struct Whereabouts: Sendable {
             case .decided(let decision): carryOut(decision, at: now, &effects)
             case .found(let finding):
                 effects.append(.found(finding))
-                if case .renamed(let former, let room) = finding { rename(former, to: room, at: now, &effects) }
+                if case .renamed(let former, let room, _) = finding { rename(former, to: room, at: now, &effects) }
             }
         }
     }
@@ -376,7 +376,7 @@ package struct Whereabouts: Sendable {
         case .train(let room, let tag, let duration):
             let id = states.roster.id(named: tag)
             if states.roster.position(ofTag: id) == nil {
-                let text = "the training of '\(shortened(room))' was refused: there is no tag '\(shortened(tag))'"
+                let text = "the training of '\(shortened(room.name))' was refused: there is no tag '\(shortened(tag))'"
                 effects.append(.log(.warning, text, once: "training"))
             }
             pass(.learn(room: room, tag: id, duration), at: now, &effects)
@@ -386,7 +386,16 @@ package struct Whereabouts: Sendable {
             pass(.forgetRoom(room), at: now, &effects)
             if wasLearned { correctRetained(at: now, &effects) }
             storeForgotten(at: now, &effects)
+        case .rename(let room, let new): answer(.rename(room, to: new), at: now, &effects)
+        case .moved(let gateway): answer(.moved(gateway: gateway), at: now, &effects)
         }
+    }
+
+    /// A person said whether a room was renamed or a gateway was carried.
+    private mutating func answer(_ input: RoomEngine.Input, at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
+        pass(input, at: now, &effects)
+        correctRetained(at: now, &effects)
+        storeForgotten(at: now, &effects)
     }
 }
 

@@ -28,7 +28,7 @@ package struct RoomsSettings: Hashable, Sendable {
     /// The room in which a gateway is.
     package struct GatewayRoom: Hashable, Sendable {
         package var gateway: String
-        /// 1 to `mostRoomNameBytes` bytes.
+        /// 1 to `mostRoomNameBytes` bytes, without blanks around them and without control characters.
         package var room: String
     }
 

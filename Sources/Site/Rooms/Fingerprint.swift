@@ -4,6 +4,8 @@ struct Fingerprint: Sendable {
     var levels: [FingerprintLevel]
     /// Seconds that the fingerprint represents.
     var seconds: Float
+    /// No other fingerprint of the room has it.
+    var id: UInt32
     /// When it was last confirmed, in the order of learning.
     var order: UInt64
 }

@@ -46,6 +46,9 @@ struct GatewayState: Sendable {
     var formerRoom: RoomIndex?
     /// When its room was set; nil if that was before this start.
     var placed: MonotonicInstant?
+    /// The room that it named before, if it is not known whether it was carried from there or that room was renamed: what it measured is set
+    /// aside (`Learning.move`).
+    var askedRoom: RoomIndex?
 
     /// Whether its messages count.
     var isKnown: Bool { acquaintance == .known }

@@ -10,8 +10,7 @@ struct Hearing: Sendable {
     private(set) var gateways = Table<GatewayIndex, GatewayState>()
     private(set) var rooms = Table<RoomIndex, Room>()
     private var gatewayIndices: [String: GatewayIndex] = [:]
-    /// By the room's id.
-    private var roomIndices: [String: RoomIndex] = [:]
+    private(set) var roomIndices = RoomIndices()
     /// When the latest message of any gateway arrived.
     private(set) var latestMessage: MonotonicInstant?
     /// When the next listening gateway may count as silent, or an earlier instant; nil if none listens.
@@ -102,7 +101,7 @@ struct Hearing: Sendable {
     /// - Returns: Whether its messages counted.
     mutating func forget(_ gateway: GatewayIndex) -> Bool {
         if let room = gateways[gateway].room { rooms[room].gateways.removeAll { $0 == gateway } }
-        gateways[gateway].room = nil
+        (gateways[gateway].room, gateways[gateway].askedRoom) = (nil, nil)
         gateways[gateway].clock.forget()
         gateways[gateway].latest = nil
         let wasKnown = gateways[gateway].isKnown
@@ -115,40 +114,48 @@ struct Hearing: Sendable {
 
     // MARK: Rooms
 
-    /// The room with this id.
-    func room(withID id: String) -> RoomIndex? { roomIndices[id] }
-
-    /// The room with this id, or with this name. `RoomName.id(of:)` may change an id that was cut.
-    func room(named name: String) -> RoomIndex? { roomIndices[name] ?? roomIndices[RoomName.id(of: name)] }
-
     /// Adds a room; nil if the table is full.
     mutating func addRoom(_ name: RoomName) -> RoomIndex? {
         guard rooms.count < bounds.rooms else { return nil }
         let room = rooms.append(Room(name: name))
-        roomIndices[name.id] = room
+        roomIndices.set(room, name)
         return room
     }
 
-    /// Gives a room another name. If another room has it, the two exchange their names.
-    mutating func rename(_ room: RoomIndex, to name: String) -> RoomEngine.Finding {
-        let (former, new) = (rooms[room].name, RoomName(id: RoomName.id(of: name), name: name))
-        let other = roomIndices[new.id]
-        roomIndices[former.id] = other
-        if let other { rooms[other].name = former }
-        rooms[room].name = new
-        roomIndices[new.id] = room
-        return .renamed(from: former, to: new)
+    /// Two rooms exchange their names.
+    mutating func exchangeNames(_ room: RoomIndex, _ other: RoomIndex) {
+        let (name, otherName) = (rooms[room].name, rooms[other].name)
+        rename(room, to: otherName)
+        rename(other, to: name)
+        roomIndices.set(room, otherName)
     }
+
+    /// Gives a room another name, which no room has.
+    mutating func rename(_ room: RoomIndex, to name: RoomName) {
+        roomIndices.remove(rooms[room].name)
+        rooms[room].name = name
+        roomIndices.set(room, name)
+    }
+
+    /// The gateway stands in the room, as it always did: only the name is another one.
+    mutating func assign(_ gateway: GatewayIndex, to room: RoomIndex) {
+        if let old = gateways[gateway].room { rooms[old].gateways.removeAll { $0 == gateway } }
+        (gateways[gateway].room, gateways[gateway].formerRoom) = (room, nil)
+        rooms[room].gateways.append(gateway)
+    }
+
+    /// Sets `GatewayState.askedRoom`.
+    mutating func setAskedRoom(_ room: RoomIndex?, of gateway: GatewayIndex) { gateways[gateway].askedRoom = room }
 
     /// Gives the index of a room to a new one. No gateway is in it any more.
     mutating func replace(_ room: RoomIndex, by name: RoomName) {
         for gateway in gateways.indices {
             if gateways[gateway].room == room { gateways[gateway].room = nil }
             if gateways[gateway].formerRoom == room { gateways[gateway].formerRoom = nil }
+            if gateways[gateway].askedRoom == room { gateways[gateway].askedRoom = nil }
         }
-        roomIndices[rooms[room].name.id] = nil
+        rename(room, to: name)
         rooms[room] = Room(name: name)
-        roomIndices[name.id] = room
     }
 
     /// A room that gives way to a new one, without a gateway that counts. A room without any gateway is preferred, then the one whose
@@ -190,10 +197,12 @@ struct Hearing: Sendable {
     /// - Parameter now: nil if the room was known before this start.
     /// - Returns: Whether it is another room than before, and its former one.
     mutating func place(
-        _ gateway: GatewayIndex, in room: RoomIndex, named name: String, at now: MonotonicInstant?
+        _ gateway: GatewayIndex, in room: RoomIndex, named name: RoomName, at now: MonotonicInstant?
     ) -> (isMoved: Bool, former: RoomIndex?) {
-        // Names that differ only in case or punctuation have the same id. Any client may send the card of a gateway that does not count.
-        if gateways[gateway].isTrusted || !hasGatewayThatCounts(room) { rooms[room].name.name = name }
+        // The form of the name that came first is kept, unless the only gateway that counts writes another.
+        let known = rooms[room].name
+        let isOther = rooms[room].gateways.contains { $0 != gateway && gateways[$0].isTrusted }
+        if !isOther, let form = RoomName(id: known.id, name: name.name) { rename(room, to: form) }
         let former = gateways[gateway].room
         guard former != room else { return (false, former) }
         if let former { rooms[former].gateways.removeAll { $0 == gateway } }

@@ -17,8 +17,12 @@ package struct LearnedSite: Hashable, Sendable {
         /// Seconds that the moment represents, more than 0, at most 30.
         package var seconds: Float
         package var levels: [Level]
+        /// What counts for nothing until it is known whether its gateway was carried to another room; nil: the gateway heard nothing.
+        package var aside: [Level]
 
-        package init(seconds: Float, levels: [Level]) { (self.seconds, self.levels) = (seconds, levels) }
+        package init(seconds: Float, levels: [Level], aside: [Level] = []) {
+            (self.seconds, self.levels, self.aside) = (seconds, levels, aside)
+        }
     }
 
     /// How tags were heard in a room, learned from the engine's own decisions.
@@ -54,6 +58,8 @@ package struct LearnedSite: Hashable, Sendable {
         package var room: Int?
         /// Whether its messages count: it has sent enough of them.
         package var isKnown: Bool
+        /// Position in `rooms` of the room that it named before, if it is not known whether it was carried from there.
+        package var formerRoom: Int?
 
         package init(name: String, room: Int?, isKnown: Bool = true) {
             (self.name, self.room, self.isKnown) = (name, room, isKnown)
@@ -70,6 +76,16 @@ package struct LearnedSite: Hashable, Sendable {
         package var placed: Float
         /// How often tags moved between this room and others, which are given by their positions in `rooms`.
         package var exits: [Exit]
+        /// What counts for nothing until it is known whether a gateway was carried from this room; nil if there is no such gateway.
+        package var aside: Aside?
+
+        package struct Aside: Hashable, Sendable {
+            /// As `LearnedRoom.placed`.
+            package var placed: Float
+            package var exits: [Exit]
+
+            package init(placed: Float, exits: [Exit]) { (self.placed, self.exits) = (placed, exits) }
+        }
 
         package struct Exit: Hashable, Sendable {
             package var room: Int

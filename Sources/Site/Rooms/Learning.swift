@@ -32,15 +32,19 @@ struct Learning: Sendable {
     /// Removes everything that refers to a room, whose index becomes that of another room.
     mutating func vacate(_ room: RoomIndex) {
         trainings = trainings.filter { $0.value.room != room }
+        removeKnowledge(of: room)
+    }
+
+    private mutating func removeKnowledge(of room: RoomIndex) {
         forgetExits(of: room)
+        for other in rooms.indices { rooms[other].aside?.exits.forget(room) }
         rooms[room].removeAll()
     }
 
     /// Forgets what was learned of a room.
     mutating func forget(_ room: RoomIndex) {
         discardWindows()
-        forgetExits(of: room)
-        rooms[room].removeAll()
+        removeKnowledge(of: room)
     }
 
     /// What was learned before says nothing about a gateway that counts from now on.
@@ -58,18 +62,56 @@ struct Learning: Sendable {
         }
     }
 
-    /// A gateway was moved: forgets what it measured in each room. Decisions that were based on the gateway at its old place may be wrong
-    /// altogether.
-    mutating func move(_ gateway: GatewayIndex, from former: RoomIndex, to room: RoomIndex) {
-        discardWindows()
-        for room in rooms.indices {
-            rooms[room].labelled.forget(gateway: gateway)
-            rooms[room].own.forget(gateway: gateway)
+    /// A gateway names another room: it was carried there, or its room was renamed. What it measured in each room is set aside, until that is
+    /// known. Decisions that were based on the gateway at its old place may be wrong altogether.
+    ///
+    /// - Parameter isFirst: Whether it is the first move since it was known where the gateway stands.
+    mutating func move(_ gateway: GatewayIndex, from former: RoomIndex, to room: RoomIndex, isFirst: Bool) {
+        for room in rooms.indices { rooms[room].labelled.setAside(gateway: gateway) }
+        if isFirst, rooms[former].aside == nil, rooms[former].labelled.count > 0 {
+            rooms[former].aside = RoomKnowledge.Aside(placed: rooms[former].placed, exits: rooms[former].exits)
         }
-        for room in [former, room] {
+        forgetDecisions(with: gateway, in: [former, room])
+    }
+
+    /// Forgets what the engine learned by itself with a gateway, and all that it learned so of some rooms.
+    mutating func forgetDecisions(with gateway: GatewayIndex, in concerned: [RoomIndex]) {
+        discardWindows()
+        for room in rooms.indices { rooms[room].own.forget(gateway: gateway) }
+        for room in concerned {
             rooms[room].forgetDecisions()
             forgetExits(of: room)
         }
+    }
+
+    /// Whether anything that a gateway measured is set aside.
+    func hasAside(of gateway: GatewayIndex) -> Bool {
+        rooms.elements.contains { $0.labelled.aside.contains { $0.gateway == gateway } }
+    }
+
+    /// A gateway stands where it stood: what was set aside of it counts again.
+    ///
+    /// - Parameter former: The room that it had left, by name.
+    mutating func bringBack(_ gateway: GatewayIndex, of former: RoomIndex) {
+        for room in rooms.indices { rooms[room].labelled.bringBack(gateway: gateway) }
+        guard let aside = rooms[former].aside else { return }
+        rooms[former].aside = nil
+        if rooms[former].placed == 0 { (rooms[former].placed, rooms[former].unplacedSeconds) = (aside.placed, 0) }
+        for exit in aside.exits.exits { countChange(from: former, to: exit.room, weight: exit.count) }
+    }
+
+    /// A gateway stands elsewhere: what was set aside of it is wrong.
+    ///
+    /// - Parameter former: The room that it has left; nil if another gateway may stand in it still.
+    mutating func dropAside(_ gateway: GatewayIndex, of former: RoomIndex?) {
+        for room in rooms.indices { rooms[room].labelled.dropAside(gateway: gateway) }
+        if let former { rooms[former].aside = nil }
+    }
+
+    /// A room has the name of another one, of which only decisions of the engine's own were learned.
+    mutating func replace(_ other: RoomIndex) {
+        discardWindows()
+        vacate(other)
     }
 
     /// Applies new indices of the tags. Windows that are not learned yet are discarded.
@@ -193,6 +235,18 @@ struct Learning: Sendable {
         }
     }
 
+    /// The share, 0 … 1, that people contributed to what is known of these rooms.
+    func labelledShare(of places: [RoomIndex]) -> Float {
+        var labelled: Float = 0
+        var all: Float = 0
+        for room in places {
+            let seconds = rooms[room].labelled.seconds * tuning.observation.labelWorth
+            labelled += seconds
+            all += seconds + rooms[room].own.seconds
+        }
+        return labelled / max(1, all)
+    }
+
     // MARK: From the engine's own decisions
 
     /// Keeps a window until the windows after it are known.
@@ -287,15 +341,20 @@ struct Learning: Sendable {
     mutating func restore(
         _ learned: LearnedSite.LearnedRoom, as index: RoomIndex, _ rooms: [RoomIndex?], _ gateways: [GatewayIndex?]
     ) {
-        for exit in learned.exits.prefix(RoomExits.most) where rooms.indices.contains(exit.room) {
-            guard let target = rooms[exit.room], target != index, exit.count <= RoomExits.mostChanges else { continue }
-            self.rooms[index].exits.count(target, exit.count)
-        }
-        for moment in learned.labelled.prefix(tuning.prints.mostFingerprints) {
+        // Two stored rooms may have two forms of one name.
+        let isFirst = !self.rooms[index].isLearned
+        self.rooms[index].exits.restore(learned.exits, of: index, rooms)
+        for moment in learned.labelled.prefix(tuning.prints.mostFingerprints - self.rooms[index].labelled.count) {
             order += 1
             self.rooms[index].labelled.restore(moment, gateways, order: order)
         }
+        guard isFirst else { return }
         self.rooms[index].own = RoomLevels(learned.own, gateways, tuning)
         self.rooms[index].placed = (0...1).contains(learned.placed) ? learned.placed : 0
+        guard let aside = learned.aside else { return }
+        var exits = RoomExits()
+        exits.restore(aside.exits, of: index, rooms)
+        self.rooms[index].aside = RoomKnowledge.Aside(
+            placed: (0...1).contains(aside.placed) ? aside.placed : 0, exits: exits)
     }
 }

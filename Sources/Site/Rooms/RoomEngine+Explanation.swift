@@ -45,14 +45,7 @@ extension RoomEngine {
 
     /// The probability needed for a report. Training lowers it in proportion to its share of what was learned.
     private func neededProbability(of tag: Tag) -> Float {
-        var labelled: Float = 0
-        var all: Float = 0
-        for belief in tag.belief.rooms {
-            let room = learning.rooms[belief.room]
-            labelled += room.labelled.seconds * tuning.observation.labelWorth
-            all += room.labelled.seconds * tuning.observation.labelWorth + room.own.seconds
-        }
-        return tuning.report.neededProbability(labelledShare: labelled / max(1, all))
+        tuning.report.neededProbability(labelledShare: learning.labelledShare(of: tag.belief.rooms.map(\.room)))
     }
 
     /// Whether the gateway's room is known.
@@ -64,28 +57,21 @@ extension RoomEngine {
         return roomName(hearing.gateways[index].room)?.id
     }
 
-    /// The names of the gateways in the room with this id.
-    package func gateways(inRoom id: String) -> [String] {
-        hearing.room(withID: id).map { hearing.rooms[$0].gateways.map { hearing.gateways[$0].name } } ?? []
+    /// The names of the gateways in the room with a form of this name.
+    package func gateways(in room: RoomName) -> [String] {
+        hearing.roomIndices[room].map { hearing.rooms[$0].gateways.map { hearing.gateways[$0].name } } ?? []
     }
 
     /// Gateways in the order in which they appeared, without those that have no room and do not listen.
     package var gatewayReports: [GatewayReport] {
-        hearing.gateways.elements.compactMap { gateway in
-            guard gateway.room != nil || gateway.isListening else { return nil }
-            return GatewayReport(
-                name: gateway.name, room: roomName(gateway.room), isListening: gateway.isListening,
-                lastMessage: gateway.lastMessage)
-        }
+        hearing.gateways.elements.compactMap { GatewayReport($0, in: roomName($0.room)) }
     }
 
     /// Rooms in the order in which they appeared.
     package var roomReports: [RoomReport] {
         hearing.rooms.indices.map { index in
-            let (room, learned) = (hearing.rooms[index], learning.rooms[index])
-            return RoomReport(
-                name: room.name, gateways: room.gateways.map { hearing.gateways[$0].name },
-                labelledSeconds: learned.labelled.seconds, ownSeconds: learned.own.seconds)
+            let names = hearing.rooms[index].gateways.map { hearing.gateways[$0].name }
+            return RoomReport(hearing.rooms[index].name, names, learning.rooms[index])
         }
     }
 
@@ -103,7 +89,7 @@ extension RoomEngine {
 
     /// With which rooms a trained room is mistaken; nil if nothing was trained in the room. This runs on request.
     package func confusion(ofRoom id: String) -> RoomConfusion? {
-        hearing.room(withID: id).flatMap {
+        hearing.roomIndices[id: id].flatMap {
             RoomConfusion(
                 of: $0, learning.rooms, names: hearing.rooms, gateways: hearing.gateways.count, tuning)
         }

@@ -13,9 +13,22 @@ extension RoomEngine {
                 GatewayHealth(
                     name: gateway.name, room: hearing.rooms[room].name, isListening: gateway.isListening,
                     trouble: gateway.trouble(at: now, connected: connected, tuning.hearing)
-                        ?? (exchanged.contains(index) ? .exchanged : nil))
+                        ?? (exchanged.contains(index) ? .exchanged : nil),
+                    formerRoom: RoomRenaming.question(about: index, hearing, learning, at: now)?.from)
             }
         }.sorted { $0.name < $1.name }
+    }
+
+    /// What a person must say of gateways that name another room than before.
+    package func questions(at now: MonotonicInstant) -> [RoomQuestion] {
+        RoomRenaming.questions(hearing, learning, at: now)
+    }
+
+    /// Why a room, given by its id or name, is not renamed when a person says so; nil if it is.
+    package func refusal(
+        ofRenaming room: RoomName, to name: RoomName, at now: MonotonicInstant
+    ) -> RenamingRefusal? {
+        RoomRenaming.refusal(of: room, to: name, hearing, learning, at: now)
     }
 
     /// The rooms that have a gateway, a tag or learned data, sorted by id.
@@ -40,8 +53,8 @@ extension RoomEngine {
     }
 
     /// Whether anything was learned of the room with this id or name.
-    package func isLearned(room name: String) -> Bool {
-        hearing.room(named: name).map { learning.rooms[$0].isLearned } ?? false
+    package func isLearned(room name: RoomName) -> Bool {
+        hearing.roomIndices[idOrName: name].map { learning.rooms[$0].isLearned } ?? false
     }
 
     private func roomNames(where hasGateway: (RoomIndex) -> Bool) -> [RoomName] {

@@ -6,7 +6,7 @@ extension RoomEngine {
         /// A message of a gateway.
         case heard(gateway: String, HeardSecond)
         /// The gateway's card, or the configuration, names the gateway's room.
-        case card(gateway: String, room: String, isConfigured: Bool = false)
+        case card(gateway: String, room: RoomName, isConfigured: Bool = false)
         /// The telemetry of an ESPresense node arrived.
         case telemetry(node: String)
         /// Whether the gateway is connected to the broker.
@@ -18,9 +18,13 @@ extension RoomEngine {
         /// The tags with these UUIDs are phones, and no others.
         case phones(Set<BeaconUUID>)
         /// The tag is in the room, for this long from now on. Zero ends the training.
-        case learn(room: String, tag: String, Duration)
-        /// Forgets what was learned of a room.
-        case forgetRoom(String)
+        case learn(room: RoomName, tag: String, Duration)
+        /// Forgets what was learned of the room with this id or name.
+        case forgetRoom(RoomName)
+        /// The room, given by its id or name, has another name now.
+        case rename(RoomName, to: RoomName)
+        /// The gateway names another room because it was carried there.
+        case moved(gateway: String)
         /// The connection to the broker was lost or restored. Initially it exists.
         case connected(Bool)
         /// What comes next was recorded at another time: the gateways' clocks are learned anew.

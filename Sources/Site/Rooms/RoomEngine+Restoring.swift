@@ -64,7 +64,12 @@ package struct LearnedSource: Sendable {
     }
 
     package var learnedGateways: [LearnedSite.Gateway] {
-        gateways.elements.map { LearnedSite.Gateway(name: $0.name, room: $0.room?.position, isKnown: $0.isKnown) }
+        gateways.elements.map { gateway in
+            var learned = LearnedSite.Gateway(
+                name: gateway.name, room: gateway.room?.position, isKnown: gateway.isKnown)
+            learned.formerRoom = gateway.askedRoom?.position
+            return learned
+        }
     }
 
     package var roomCount: Int { rooms.count }
@@ -72,9 +77,10 @@ package struct LearnedSource: Sendable {
     /// One room, so that not all of them are in memory in another form at once.
     package func room(at position: Int) -> LearnedSite.LearnedRoom {
         let room = learned.elements[position]
-        return LearnedSite.LearnedRoom(
+        var kept = LearnedSite.LearnedRoom(
             name: rooms.elements[position].name, labelled: room.labelled.moments, own: room.own.kept,
-            placed: room.placed,
-            exits: room.exits.exits.map { LearnedSite.LearnedRoom.Exit(room: $0.room.position, count: $0.count) })
+            placed: room.placed, exits: room.exits.kept)
+        kept.aside = room.aside.map { LearnedSite.LearnedRoom.Aside(placed: $0.placed, exits: $0.exits.kept) }
+        return kept
     }
 }

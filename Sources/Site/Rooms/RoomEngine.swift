@@ -80,7 +80,11 @@ package struct RoomEngine: Sendable {
         case .tags(let tags): replaceTags(by: tags, at: now)
         case .phones(let uuids): setPhones(uuids, at: now, &effects)
         case .learn(let room, let tag, let duration): learn(room, tag, duration, at: now, &effects)
-        case .forgetRoom(let room): forgetRoom(named: room)
+        case .forgetRoom(let room): forget(room)
+        case .rename(let room, let new):
+            effects.append(.found(RoomRenaming.answer(room, isNow: new, &hearing, &learning, &states, at: now)))
+            observation.forgetRoomsWithoutGateway()
+        case .moved(let gateway): RoomRenaming.leaves(gateway, &hearing, &learning)
         case .discontinuity:
             hearing.forgetClocks()
             learning.learnRest(hearing.rooms)
@@ -313,23 +317,18 @@ package struct RoomEngine: Sendable {
     ///   - isConfigured: Whether the configuration names the room.
     ///   - now: nil if the room was known before this start.
     private mutating func place(
-        _ name: String, in roomName: String, isConfigured: Bool = false, at now: MonotonicInstant? = nil,
+        _ name: String, in roomName: RoomName, isConfigured: Bool = false, at now: MonotonicInstant? = nil,
         _ effects: inout [Effect]
     ) {
         guard let gateway = gatewayIndex(name, at: now, &effects) else { return counters.refused += 1 }
         hearing.recordCard(of: gateway, isConfigured: isConfigured, at: now)
-        if let now, let room = RoomRenaming.room(of: gateway, to: roomName, hearing, learning, at: now) {
-            // After a restart, tags may be where the new name was reported already.
-            let other = hearing.room(withID: RoomName.id(of: roomName))
-            for tag in states.indices where other != nil && states[tag].room == other { states[tag].settle(in: room) }
-            effects.append(.found(hearing.rename(room, to: roomName)))
-        }
+        if let now { RoomRenaming.follow(gateway, to: roomName, &hearing, &learning, &states, at: now, &effects) }
         guard let room = roomIndex(roomName, at: now, &effects) else { return counters.refused += 1 }
         let (isMoved, former) = hearing.place(gateway, in: room, named: roomName, at: now)
         guard isMoved else { return }
         // A card of a gateway that does not count must not erase anything.
         if let former, hearing.gateways[gateway].isKnown {
-            learning.move(gateway, from: former, to: room)
+            RoomRenaming.move(gateway, from: former, to: room, &hearing, &learning, at: now, &effects)
             forgetRest { $0.levels.contains { $0.gateway == gateway } }
         }
         observation.forgetRoomsWithoutGateway()
@@ -458,21 +457,20 @@ package struct RoomEngine: Sendable {
 
     // MARK: Rooms
 
-    /// The index of the room with this name or its id. A new room is added; nil if there is no place.
+    /// The index of the room with a form of this name. A new room is added; nil if there is no place.
     ///
     /// - Parameter now: nil before the first input.
     private mutating func roomIndex(
-        _ name: String, at now: MonotonicInstant?, _ effects: inout [Effect]
+        _ new: RoomName, at now: MonotonicInstant?, _ effects: inout [Effect]
     ) -> RoomIndex? {
-        let new = RoomName(id: RoomName.id(of: name), name: name)
-        if let room = hearing.room(withID: new.id) { return room }
+        if let room = hearing.roomIndices[new] { return room }
         if let room = hearing.addRoom(new) {
             learning.addRoom()
             return room
         }
         guard let now else { return nil }
         let idle = idlestRoom(at: now)
-        if let finding = hearing.findFullRooms(newest: name, at: now) { effects.append(.found(finding)) }
+        if let finding = hearing.findFullRooms(newest: new.name, at: now) { effects.append(.found(finding)) }
         guard let idle else { return nil }
         learning.learnRest(hearing.rooms)
         learning.vacate(idle)
@@ -487,6 +485,7 @@ package struct RoomEngine: Sendable {
     private func idlestRoom(at now: MonotonicInstant) -> RoomIndex? {
         var isTaken = roomsOfTags
         for room in learning.trainedRooms(at: now) { isTaken[room] = true }
+        for asked in hearing.gateways.elements.compactMap(\.askedRoom) { isTaken[asked] = true }
         return hearing.idlestRoom { isTaken[$0] || learning.rooms[$0].isLearned }
     }
 
@@ -498,11 +497,11 @@ package struct RoomEngine: Sendable {
     }
 
     private mutating func learn(
-        _ roomName: String, _ id: String, _ duration: Duration, at now: MonotonicInstant,
+        _ name: RoomName, _ id: String, _ duration: Duration, at now: MonotonicInstant,
         _ effects: inout [Effect]
     ) {
         guard let tag = states.firstIndex(where: { $0.description.id == id }),
-            let room = roomIndex(roomName, at: now, &effects)
+            let room = roomIndex(name, at: now, &effects)
         else {
             counters.refused += 1
             return
@@ -514,8 +513,8 @@ package struct RoomEngine: Sendable {
         }
     }
 
-    private mutating func forgetRoom(named name: String) {
-        guard let room = hearing.room(named: name) else { return }
+    private mutating func forget(_ name: RoomName) {
+        guard let room = hearing.roomIndices[idOrName: name] else { return }
         learning.forget(room)
         observation.forgetRoomsWithoutGateway()
         forgetRest { $0.room == room }
@@ -576,17 +575,19 @@ package struct RoomEngine: Sendable {
     package mutating func restore(_ learned: LearnedSite) {
         var ignored: [Effect] = []
         observation.forgetRoomsWithoutGateway()
-        let inhabited = Set(learned.gateways.filter(\.isKnown).compactMap(\.room))
+        let inhabited = Set(learned.gateways.filter(\.isKnown).flatMap { [$0.room, $0.formerRoom] })
         let rooms = learned.rooms.enumerated().map { position, room in
             let isOfUse = !room.labelled.isEmpty || room.own.seconds > 0 || inhabited.contains(position)
-            return isOfUse ? roomIndex(room.name.name, at: nil, &ignored) : nil
+            return isOfUse ? roomIndex(room.name, at: nil, &ignored) : nil
         }
         let gateways = learned.gateways.map { $0.isKnown ? gatewayIndex($0.name, at: nil, &ignored) : nil }
         for (gateway, index) in zip(learned.gateways, gateways) {
             guard let index else { continue }
             hearing.restore(index)
             guard let room = gateway.room, learned.rooms.indices.contains(room) else { continue }
-            place(gateway.name, in: learned.rooms[room].name.name, &ignored)
+            place(gateway.name, in: learned.rooms[room].name, &ignored)
+            guard let former = gateway.formerRoom, rooms.indices.contains(former) else { continue }
+            hearing.setAskedRoom(rooms[former], of: index)
         }
         for (room, index) in zip(learned.rooms, rooms) {
             if let index { learning.restore(room, as: index, rooms, gateways) }
@@ -607,7 +608,7 @@ package struct RoomEngine: Sendable {
             // What it showed of its room is learned already. A stored time may be wrong.
             let stay = max(0, min(report.stay.inSeconds, Double(tuning.transition.longestStaySeconds)))
             states[tag].since = now.advanced(by: .seconds(-stay))
-            if let name = report.room?.name, let room = roomIndex(name, at: now, &ignored) {
+            if let name = report.room, let room = roomIndex(name, at: now, &ignored) {
                 states[tag].room = room
                 states[tag].belief.settle(on: room)
             }

@@ -33,6 +33,21 @@ struct RoomExits: Sendable {
         changes /= 2
     }
 
+    /// The form that is stored.
+    var kept: [LearnedSite.LearnedRoom.Exit] {
+        exits.map { LearnedSite.LearnedRoom.Exit(room: $0.room.position, count: $0.count) }
+    }
+
+    /// Restores what was stored of a room. What is impossible is left out.
+    ///
+    /// - Parameter rooms: The index of each room of the `LearnedSite`; nil for one without an index.
+    mutating func restore(_ exits: [LearnedSite.LearnedRoom.Exit], of room: RoomIndex, _ rooms: [RoomIndex?]) {
+        for exit in exits.prefix(Self.most) where rooms.indices.contains(exit.room) {
+            guard let target = rooms[exit.room], target != room, exit.count <= Self.mostChanges else { continue }
+            count(target, exit.count)
+        }
+    }
+
     mutating func forget(_ room: RoomIndex) {
         exits.removeAll { $0.room == room }
         changes = exits.reduce(0) { $0 + $1.count }

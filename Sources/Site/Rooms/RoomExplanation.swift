@@ -48,6 +48,13 @@ package struct GatewayReport: Sendable {
     package var isListening: Bool
     /// nil if it has sent no message since the start.
     package var lastMessage: MonotonicInstant?
+
+    /// nil for a gateway that has no room and does not listen.
+    init?(_ gateway: GatewayState, in room: RoomName?) {
+        guard room != nil || gateway.isListening else { return nil }
+        (name, self.room) = (gateway.name, room)
+        (isListening, lastMessage) = (gateway.isListening, gateway.lastMessage)
+    }
 }
 
 /// What is known about one room.
@@ -57,4 +64,9 @@ package struct RoomReport: Sendable {
     /// Seconds that are remembered of training runs, and of the engine's own decisions.
     package var labelledSeconds: Float
     package var ownSeconds: Float
+
+    init(_ name: RoomName, _ gateways: [String], _ learned: RoomKnowledge) {
+        (self.name, self.gateways) = (name, gateways)
+        (labelledSeconds, ownSeconds) = (learned.labelled.seconds, learned.own.seconds)
+    }
 }

@@ -5,22 +5,65 @@ struct RoomFingerprints: Sendable {
     private(set) var prints: [Fingerprint] = []
     /// Seconds of training that the kept fingerprints represent.
     private(set) var seconds: Float = 0
+    /// What gateways measured that may have been carried to another room since. It counts for nothing until it is known whether they were.
+    private(set) var aside: [Aside] = []
+    private var latestID: UInt32 = 0
+
+    /// What one gateway had in a fingerprint. A fingerprint has at most one of a gateway, and only of one that it lists.
+    struct Aside: Hashable, Sendable, BitwiseCopyable {
+        /// The fingerprint's.
+        var id: UInt32
+        var gateway: GatewayIndex
+        /// Eighths of a dB; nil: it heard nothing.
+        var eighths: Int16?
+    }
 
     var count: Int { prints.count }
 
     mutating func removeAll() {
-        prints = []
-        seconds = 0
+        self = RoomFingerprints()
     }
 
-    /// Forgets what one gateway measured, including that it heard nothing: it is unknown now.
-    mutating func forget(gateway: GatewayIndex) {
-        remove(gateway: gateway)
+    /// Sets aside what one gateway measured, including that it heard nothing: it is unknown now. What was set aside before stays.
+    mutating func setAside(gateway: GatewayIndex) {
+        let known = Set(aside.filter { $0.gateway == gateway }.map(\.id))
+        for print in prints where !known.contains(print.id) {
+            let level = print.levels.first { $0.gateway == gateway }
+            // Of one that was not listening nothing is known, and in a full fingerprint none is added.
+            if let level, level.eighths == nil { continue }
+            guard level != nil || print.levels.count < Self.mostLevels else { continue }
+            aside.append(Aside(id: print.id, gateway: gateway, eighths: level?.eighths))
+        }
+        removeLevels(of: gateway)
         welcome(gateway: gateway)
     }
 
+    /// What was set aside of one gateway counts again. What it measured since is newer, and stays.
+    mutating func bringBack(gateway: GatewayIndex) {
+        for one in aside where one.gateway == gateway {
+            guard let place = prints.firstIndex(where: { $0.id == one.id }),
+                let entry = prints[place].levels.firstIndex(where: { $0.gateway == gateway }),
+                prints[place].levels[entry].eighths == nil
+            else { continue }
+            if let eighths = one.eighths {
+                prints[place].levels[entry].eighths = eighths
+            } else {
+                prints[place].levels.remove(at: entry)
+            }
+        }
+        dropAside(gateway: gateway)
+    }
+
+    /// Forgets what was set aside of one gateway.
+    mutating func dropAside(gateway: GatewayIndex) { aside.removeAll { $0.gateway == gateway } }
+
     /// Removes a gateway.
     mutating func remove(gateway: GatewayIndex) {
+        removeLevels(of: gateway)
+        dropAside(gateway: gateway)
+    }
+
+    private mutating func removeLevels(of gateway: GatewayIndex) {
         for place in prints.indices { prints[place].levels.removeAll { $0.gateway == gateway } }
     }
 
@@ -49,8 +92,22 @@ struct RoomFingerprints: Sendable {
         guard moment.seconds > 0, moment.seconds <= 30, levels.count <= Self.mostLevels,
             zip(levels, levels.dropFirst()).allSatisfy({ $0.gateway < $1.gateway })
         else { return }
-        prints.append(Fingerprint(levels: levels, seconds: moment.seconds, order: order))
+        append(levels, seconds: moment.seconds, order: order)
+        for level in moment.aside.prefix(Self.mostLevels) {
+            // Only a gateway that is listed, of which nothing is known.
+            guard gateways.indices.contains(level.gateway), let gateway = gateways[level.gateway],
+                levels.contains(where: { $0.gateway == gateway && $0.eighths == nil }),
+                !aside.contains(where: { $0.id == latestID && $0.gateway == gateway })
+            else { continue }
+            let eighths = level.eighths.map { Int16(max(-1024, min(1023, $0))) }
+            aside.append(Aside(id: latestID, gateway: gateway, eighths: eighths))
+        }
         seconds += moment.seconds
+    }
+
+    private mutating func append(_ levels: [FingerprintLevel], seconds: Float, order: UInt64) {
+        latestID &+= 1
+        prints.append(Fingerprint(levels: levels, seconds: seconds, id: latestID, order: order))
     }
 
     /// Largest number of unknown gateways in one fingerprint.
@@ -73,7 +130,7 @@ struct RoomFingerprints: Sendable {
             merge(levels, into: nearest, seconds: seconds, order: order)
         } else {
             if prints.count >= tuning.prints.mostFingerprints { removeLeast() }
-            prints.append(Fingerprint(levels: levels, seconds: seconds, order: order))
+            append(levels, seconds: seconds, order: order)
         }
         self.seconds = prints.reduce(0) { $0 + $1.seconds }
     }
@@ -99,6 +156,7 @@ struct RoomFingerprints: Sendable {
                 (prints[$0].seconds, prints[$0].order) < (prints[$1].seconds, prints[$1].order)
             })
         else { return }
+        if !aside.isEmpty { aside.removeAll { [id = prints[least].id] in $0.id == id } }
         prints.remove(at: least)
     }
 
@@ -194,6 +252,9 @@ extension RoomFingerprints {
             LearnedSite.Moment(
                 seconds: print.seconds,
                 levels: print.levels.map {
+                    LearnedSite.Moment.Level(gateway: $0.gateway.position, eighths: $0.eighths.map(Int.init))
+                },
+                aside: aside.filter { $0.id == print.id }.map {
                     LearnedSite.Moment.Level(gateway: $0.gateway.position, eighths: $0.eighths.map(Int.init))
                 })
         }

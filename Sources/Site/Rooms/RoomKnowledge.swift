@@ -10,6 +10,13 @@ struct RoomKnowledge: Sendable {
     var unplacedSeconds: Float = 0
     /// Where tags came from and went to.
     var exits = RoomExits()
+    /// What was forgotten because a gateway of the room named another one, until it is known whether it was carried there.
+    var aside: Aside?
+
+    struct Aside: Sendable {
+        var placed: Float
+        var exits: RoomExits
+    }
 
     /// The seconds of training of which `placed` is the mean.
     func placedSeconds(_ tuning: LearningTuning) -> Float {

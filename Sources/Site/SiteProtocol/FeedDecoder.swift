@@ -116,9 +116,9 @@ package enum FeedDecoder {
     package static func card(_ payload: some Collection<UInt8>) throws(FeedError) -> GatewayCard {
         let json = try read(payload, bytes: 8192, values: 256)
         guard json.object != nil else { throw FeedError("a gateway's card is an object") }
-        let room = try json["room"].flatMap { value throws(FeedError) -> String? in
+        let room = try json["room"].flatMap { value throws(FeedError) -> RoomName? in
             if case .null = value { return nil }
-            return try name(value, "room")
+            return try roomName(value, "room")
         }
         func text(_ member: String) -> String? {
             json[member]?.string.map { String($0.prefix(GatewayCard.longestVersion)) }
@@ -175,17 +175,25 @@ package enum FeedDecoder {
     /// A request about the training of a room.
     package enum LearnRequest: Hashable, Sendable {
         /// Begins a training run: the tag is carried through the room. A duration of zero ends the run.
-        case train(room: String, tag: String, Duration)
-        /// Deletes everything learned about the room.
-        case forget(room: String)
+        case train(room: RoomName, tag: String, Duration)
+        /// Deletes everything learned about the room, which may also be given by its id.
+        case forget(room: RoomName)
+        /// The room has another name now: what was learned of it is that room's.
+        case rename(room: RoomName, to: RoomName)
+        /// The gateway names another room because it was carried there: what it measured before is wrong.
+        case moved(gateway: String)
 
         /// The request as a payload of `ibeacon-rooms/<site>/learn`.
         package var payload: [UInt8] {
             switch self {
             case .train(let room, let tag, let duration):
                 let seconds = Double(duration.nanoseconds) / 1e9
-                return JSONValue.object(["room": .string(room), "tag": .string(tag), "seconds": .number(seconds)]).bytes
-            case .forget(let room): return JSONValue.object(["room": .string(room), "forget": true]).bytes
+                return JSONValue.object(["room": .string(room.name), "tag": .string(tag), "seconds": .number(seconds)])
+                    .bytes
+            case .forget(let room): return JSONValue.object(["room": .string(room.name), "forget": true]).bytes
+            case .rename(let room, let new):
+                return JSONValue.object(["room": .string(room.name), "rename": .string(new.name)]).bytes
+            case .moved(let gateway): return JSONValue.object(["gateway": .string(gateway), "moved": true]).bytes
             }
         }
     }
@@ -193,7 +201,13 @@ package enum FeedDecoder {
     /// Reads the payload of `ibeacon-rooms/<site>/learn`.
     package static func learn(_ payload: some Collection<UInt8>) throws(FeedError) -> LearnRequest {
         let json = try read(payload, bytes: 4096, values: 64)
-        if json["forget"]?.asBool == true, let room = json["room"] { return .forget(room: try name(room, "room")) }
+        if json["forget"]?.asBool == true, let room = json["room"] { return .forget(room: try roomName(room, "room")) }
+        if let new = json["rename"], let room = json["room"] {
+            return .rename(room: try roomName(room, "room"), to: try roomName(new, "rename"))
+        }
+        if json["moved"]?.asBool == true, let gateway = json["gateway"] {
+            return .moved(gateway: try name(gateway, "gateway"))
+        }
         guard let room = json["room"], let tag = json["tag"] else {
             throw FeedError("a training run needs 'room' and 'tag'")
         }
@@ -201,7 +215,7 @@ package enum FeedDecoder {
             throw FeedError("'seconds' is not a number from 0 to 3600")
         }
         return .train(
-            room: try name(room, "room"), tag: try name(tag, "tag"), .milliseconds(Int64(seconds * 1000)))
+            room: try roomName(room, "room"), tag: try name(tag, "tag"), .milliseconds(Int64(seconds * 1000)))
     }
 
     /// Whether messages of the site can hold this text as a name.
@@ -215,6 +229,15 @@ package enum FeedDecoder {
             throw FeedError("'\(member)' is not a text of 1 to \(mostNameBytes) bytes without control characters")
         }
         return text
+    }
+
+    private static func roomName(_ json: JSONValue, _ member: String) throws(FeedError) -> RoomName {
+        guard let room = json.string.flatMap({ RoomName($0) }) else {
+            throw FeedError(
+                "'\(member)' is not the name of a room: 1 to \(mostNameBytes) bytes without control characters, not blank"
+            )
+        }
+        return room
     }
 
     static func read(

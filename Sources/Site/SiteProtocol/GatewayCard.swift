@@ -14,8 +14,8 @@ package struct GatewayCard: Hashable, Sendable {
     /// Largest number of phones in a card: with more it would be longer than a service of version 1.0 reads.
     package static let mostPhones = 128
 
-    /// The name of the gateway's room.
-    package var room: String?
+    /// The gateway's room.
+    package var room: RoomName?
     /// The version of the program.
     package var version: String?
     package var scanner: String?
@@ -29,7 +29,7 @@ package struct GatewayCard: Hashable, Sendable {
     package var source: DeviceAddress?
 
     package init(
-        room: String? = nil, version: String? = nil, scanner: String? = nil, since: Int64? = nil,
+        room: RoomName? = nil, version: String? = nil, scanner: String? = nil, since: Int64? = nil,
         phones: [BeaconUUID] = [], adapters: [DeviceAddress] = [], source: DeviceAddress? = nil
     ) {
         (self.room, self.version, self.scanner, self.since) = (room, version, scanner, since)
@@ -38,7 +38,7 @@ package struct GatewayCard: Hashable, Sendable {
 
     package var payload: [UInt8] {
         var members: [String: JSONValue] = ["v": 1]
-        members["room"] = room.map { .string($0) }
+        members["room"] = room.map { .string($0.name) }
         members["version"] = version.map { .string($0) }
         members["scanner"] = scanner.map { .string($0) }
         members["since"] = since.map { .integer($0) }

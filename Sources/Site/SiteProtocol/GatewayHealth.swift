@@ -32,8 +32,14 @@ package struct GatewayHealth: Hashable, Sendable {
     /// Whether its silence about a tag means that the tag is not near it.
     package var isListening: Bool
     package var trouble: Trouble?
+    /// The room that the gateway named before, if a person must say whether that room was renamed or the gateway was carried; nil if
+    /// nothing is to be asked.
+    package var formerRoom: RoomName?
 
-    package init(name: String, room: RoomName, isListening: Bool, trouble: Trouble? = nil) {
+    package init(
+        name: String, room: RoomName, isListening: Bool, trouble: Trouble? = nil, formerRoom: RoomName? = nil
+    ) {
         (self.name, self.room, self.isListening, self.trouble) = (name, room, isListening, trouble)
+        self.formerRoom = formerRoom
     }
 }

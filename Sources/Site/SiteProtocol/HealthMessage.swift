@@ -1,21 +1,26 @@
 package import JSON
 
 /// The retained message about a gateway on `ibeacon-rooms/<site>/health/<gateway>`:
-/// `{"v":1,"room":"Kitchen","listening":true,"problem":null}`.
+/// `{"v":1,"room":"Kitchen","listening":true,"problem":null}`; while it is not known whether the gateway was carried from another room or
+/// that room was renamed, also `"formerRoom":"Hall"`.
 package struct HealthMessage: Hashable, Sendable {
     /// The name of the gateway's room; nil if nothing else is known about the gateway.
     package var room: String?
     package var isListening: Bool
     package var trouble: GatewayHealth.Trouble?
+    /// The room that the gateway named before, if a person must say whether that room was renamed (`GatewayHealth.formerRoom`).
+    package var formerRoom: String?
 
-    package init(room: String?, isListening: Bool, trouble: GatewayHealth.Trouble?) {
+    package init(room: String?, isListening: Bool, trouble: GatewayHealth.Trouble?, formerRoom: String? = nil) {
         (self.room, self.isListening, self.trouble) = (room, isListening, trouble)
+        self.formerRoom = formerRoom
     }
 
     package init(_ json: JSONValue) {
         self.init(
             room: json["room"]?.string, isListening: json["listening"]?.asBool == true,
-            trouble: json["problem"]?.string.flatMap(GatewayHealth.Trouble.init(rawValue:)))
+            trouble: json["problem"]?.string.flatMap(GatewayHealth.Trouble.init(rawValue:)),
+            formerRoom: json["formerRoom"]?.string)
     }
 
     /// Reads the payload of a gateway's health; nil if the payload is not valid.
@@ -26,9 +31,11 @@ package struct HealthMessage: Hashable, Sendable {
     }
 
     package var json: JSONValue {
-        .object([
+        var members: [String: JSONValue] = [
             "v": 1, "room": room.map { .string($0) } ?? .null, "listening": .bool(isListening),
             "problem": trouble.map { .string($0.rawValue) } ?? .null,
-        ])
+        ]
+        members["formerRoom"] = formerRoom.map { .string($0) }
+        return .object(members)
     }
 }

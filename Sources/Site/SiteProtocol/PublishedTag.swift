@@ -40,9 +40,7 @@ package struct PublishedTag: Hashable, Sendable {
     }
 
     private static func room(_ id: JSONValue?, named name: JSONValue?) -> RoomName? {
-        guard let id = id?.string, let name = name?.string, TopicIdentifier.isIdentifier(id),
-            (1...FeedDecoder.mostNameBytes).contains(name.utf8.count)
-        else { return nil }
+        guard let id = id?.string, let name = name?.string else { return nil }
         return RoomName(id: id, name: name)
     }
 

@@ -1,9 +1,53 @@
-/// A room as it is published: a permanent id, which is a topic level, and the name that people gave it.
-package struct RoomName: Hashable, Sendable {
-    package var id: String
-    package var name: String
+import Base
 
-    package init(id: String, name: String) { (self.id, self.name) = (id, name) }
+/// A room as it is published: a permanent id, which is a topic level, and the name that people gave it.
+///
+/// The name is trimmed, has 1 to `FeedDecoder.mostNameBytes` bytes and no control characters. Two names may be two forms of one: see `key`.
+package struct RoomName: Hashable, Sendable {
+    package let id: String
+    package let name: String
+
+    /// A room by a name that a person, a card, a node or the configuration gives it.
+    ///
+    /// - Returns: nil if the text is no name: it is blank, too long, or has control characters.
+    package init?(_ text: String) {
+        let name = String(Substring(text).trimmed)
+        guard FeedDecoder.isName(name) else { return nil }
+        (id, self.name) = (Self.id(of: name), name)
+    }
+
+    /// A room as it was published or stored: its id may be that of a form of the name that came earlier.
+    ///
+    /// - Returns: nil if the id is no topic level, or the text is no name.
+    package init?(id: String, name text: String) {
+        let name = String(Substring(text).trimmed)
+        guard TopicIdentifier.isIdentifier(id), FeedDecoder.isName(name) else { return nil }
+        (self.id, self.name) = (id, name)
+    }
+
+    /// What all forms of one name have in common. Forms differ in the case of A to Z, in what separates words (blanks, `_`, `-`, `.`, `/`
+    /// and `,`), or in how Unicode encodes the same characters: Swift's comparison of texts ignores that.
+    ///
+    /// ESPresense writes *Office Room* as `office_room`.
+    package var key: String {
+        var key = ""
+        for character in name {
+            if Self.separators.contains(character) {
+                if !key.isEmpty, key.last != " " { key.append(" ") }
+            } else if let value = character.asciiValue, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(value) {
+                key.unicodeScalars.append(Unicode.Scalar(value + 32))
+            } else {
+                key.append(character)
+            }
+        }
+        if key.last == " " { key.removeLast() }
+        return key.isEmpty ? name : key
+    }
+
+    private static let separators: [Character] = [" ", "_", "-", ".", "/", ","]
+
+    /// Whether both are forms of one name, or have one id.
+    package func isSame(as other: RoomName) -> Bool { id == other.id || key == other.key }
 }
 
 extension RoomName {

@@ -7,7 +7,7 @@ enum RoomsCommand {
     static let specification = CommandSpecification(
         "rooms",
         operands:
-            "run | status | find TAG | tags ACTION | gateways ACTION | learn ROOM | forget ROOM | history | clear | replay FILE…",
+            "run | status | find TAG | tags ACTION | gateways ACTION | learn ROOM | rename OLD NEW | forget ROOM | history | clear | replay FILE…",
         words: [("tags", RegionsCommand.actions + ["adopt"]), ("gateways", RoomsGatewaysCommand.actions)],
         "find the room of each tag from the readings of several gateways",
         options: [
@@ -16,6 +16,8 @@ enum RoomsCommand {
                 with: [("learn", "the tag to carry through the room"), ("history", "show only this tag")]),
             OptionSpecification(
                 "seconds", "SECONDS", with: [("learn", "how long to learn (default 120; 0 ends a run)")]),
+            OptionSpecification(
+                "new", nil, with: [("learn", "make a room that does not exist yet, without a question")]),
             OptionSpecification("rid", "ID", with: [("tags add", "the id of the tag (default: from its name)")]),
             OptionSpecification("erase", nil, with: [("tags remove", "also delete the tag's history")]),
             OptionSpecification(
@@ -50,6 +52,14 @@ enum RoomsCommand {
                 "learn the kitchen; carry the tag through it for two minutes"
             ),
             (
+                "ibeacon-gateway rooms rename Hall Lounge",
+                "keep what was learned when a room gets another name, and only some of its gateways name it"
+            ),
+            (
+                "ibeacon-gateway rooms gateways moved hall-pi",
+                "say that a gateway was carried to the room that it names now, and that no room was renamed"
+            ),
+            (
                 "ibeacon-gateway rooms forget Kitchen",
                 "delete what was learned about the kitchen; after a change in it, before it is learned again"
             ),
@@ -70,7 +80,7 @@ enum RoomsCommand {
         ])
 
     private static let actions = [
-        "run", "status", "find", "tags", "gateways", "learn", "forget", "history", "clear", "replay",
+        "run", "status", "find", "tags", "gateways", "learn", "rename", "forget", "history", "clear", "replay",
     ]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
@@ -84,6 +94,7 @@ enum RoomsCommand {
         case "forget": return try RoomsForgetCommand.run(arguments)
         case "history": return try RoomsHistoryCommand.run(arguments)
         case "clear": return try RoomsClearCommand.run(arguments)
+        case "rename": return try RoomsRenameCommand.run(arguments)
         case "learn": return try RoomsLearnCommand.run(arguments)
         case "replay": return try RoomsReplayCommand.run(arguments)
         case nil: throw Failure(.usage, "name the action: \(actions.joined(separator: ", "))")

@@ -5,15 +5,17 @@ import Shell
 import SiteProtocol
 import System
 
-/// `rooms gateways`: lists and removes the gateways of a site.
+/// `rooms gateways`: lists and removes the gateways of a site, and says that one was carried to another room.
 enum RoomsGatewaysCommand {
-    static let actions = ["list", "remove"]
+    static let actions = ["list", "moved", "remove"]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let words = Array(arguments.operands.dropFirst())
         switch (words.first, words.count) {
         case (nil, _), ("list", 1): return try list(arguments)
         case ("remove", 2): return try remove(words[1], arguments)
+        case ("moved", 2): return try sayMoved(words[1], arguments)
+        case ("moved", _): throw Failure(.usage, "name the gateway: rooms gateways moved NAME")
         case ("remove", _): throw Failure(.usage, "name the gateway: rooms gateways remove NAME")
         case (let word?, _):
             throw Failure(
@@ -38,6 +40,28 @@ enum RoomsGatewaysCommand {
 
     /// Longest time that the service may take.
     private static let patience: Duration = .seconds(10)
+
+    /// The gateway was carried to the room that it names now: what was set aside of it is wrong.
+    private static func sayMoved(_ name: String, _ arguments: Arguments) throws -> ExitCode {
+        let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
+        defer { topics.close() }
+        try topics.collect()
+        let status = SiteStatus(topics)
+        let gateway = try status.gateway(name)
+        try status.needActiveService()
+        guard gateway.formerRoom != nil else {
+            throw Failure(
+                .badData, "of \(name) it is not asked whether it was carried; see: ibeacon-gateway rooms status")
+        }
+        let site = topics.identity.site
+        try topics.publish(.learn(site: site), FeedDecoder.LearnRequest.moved(gateway: name).payload)
+        func isAsked(_ retained: [String: [UInt8]]) -> Bool {
+            retained[RoomTopic.health(site: site, gateway: name).text].flatMap(HealthMessage.init)?.formerRoom != nil
+        }
+        try topics.wait(Self.patience) { !isAsked($0) }
+        guard !isAsked(topics.retained) else { throw Failure(.unavailable, "the service has not answered") }
+        return .ok
+    }
 
     /// Removes the card of a gateway. The active service then forgets the gateway and clears its own messages about it.
     private static func remove(_ name: String, _ arguments: Arguments) throws -> ExitCode {

@@ -1,4 +1,5 @@
 import Base
+import Glibc
 import OwnTracks
 import RoomsApp
 import Shell
@@ -13,24 +14,26 @@ enum RoomsLearnCommand {
         guard arguments.operands.count == 2, let tag = arguments.value("tag") else {
             throw Failure(.usage, "name the room and the tag: rooms learn Kitchen --tag Jane")
         }
-        let room = arguments.operands[1]
+        let name = try roomName(arguments.operands[1])
         let duration = try arguments.seconds("seconds") ?? usual
         guard duration <= .seconds(3600) else { throw Failure(.usage, "--seconds is at most 3600") }
-        let topics = try SiteTopics(try Settings.load(arguments), filters: ["service/+", "tags"])
+        let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
         defer { topics.close() }
         try topics.collect()
-        try SiteStatus(topics).needActiveService()
+        let status = SiteStatus(topics)
+        try status.needActiveService()
         let list = topics.retained[RoomTopic.tags(site: topics.identity.site).text].flatMap {
             try? FeedDecoder.tags($0)
         }
         guard list?.mayHave(tagNamed: tag) != false else {
             throw Failure(.usage, "there is no tag '\(tag)'; 'ibeacon-gateway rooms status' shows the tags")
         }
+        let room = try status.knownRoom(name) ?? newRoom(name, status, arguments)
         let request = FeedDecoder.LearnRequest.train(room: room, tag: tag, duration)
         try topics.publish(.learn(site: topics.identity.site), request.payload)
         guard duration > .zero else { return .ok }
         let isShown = Terminal.isInteractive && !arguments.has("quiet")
-        if isShown { Terminal.print("Carry '\(tag)' through all of \(room), corners too, until this ends.") }
+        if isShown { Terminal.print("Carry '\(tag)' through all of \(room.name), corners too, until this ends.") }
         var left = duration
         while left > .zero {
             let step = min(left, .seconds(1))
@@ -40,8 +43,33 @@ enum RoomsLearnCommand {
                 Terminal.showProgress("\(bar(done: 1 - left / duration)) \(decimal(left)) s ", onError: false)
             }
         }
-        if isShown { Terminal.print("\n\(room) is learned.") }
+        if isShown { Terminal.print("\n\(room.name) is learned.") }
         return .ok
+    }
+
+    /// The name of a room, as a person writes it.
+    static func roomName(_ text: String) throws(Failure) -> RoomName {
+        guard let name = RoomName(text) else {
+            throw Failure(
+                .usage,
+                "'\(text)' is not the name of a room: 1 to \(FeedDecoder.mostNameBytes) bytes without control characters, not blank"
+            )
+        }
+        return name
+    }
+
+    /// A room that does not exist yet, if the person means that: a misspelt name would become a room of its own.
+    private static func newRoom(
+        _ name: RoomName, _ status: SiteStatus, _ arguments: Arguments
+    ) throws(Failure) -> RoomName {
+        guard !arguments.has("new") else { return name }
+        let text = status.textOfNoRoom(name.name)
+        let dialogue = Dialogue(isInteractive: isatty(STDIN_FILENO) == 1 && Terminal.isInteractive)
+        guard dialogue.isInteractive else { throw Failure(.badData, "\(text); --new makes it") }
+        guard try dialogue.confirm("\(Terminal.printable(text)). Make a new room?", false) else {
+            throw Failure(.usage, "nothing was learned")
+        }
+        return name
     }
 
     private static func bar(done: Double) -> String {

@@ -24,14 +24,12 @@ enum RoomsStatusCommand {
         return status.hasActiveService ? .ok : .unavailable
     }
 
-    /// The service is asked for one tag at a time, and the text of many tags is long.
-    private static let mostReasons = 20
-
-    /// Where the service runs on another machine, there are no reasons.
+    /// Where the service runs on another machine, there are no reasons. The service is asked for one tag at a time.
     private static func addReasons(to status: inout SiteStatus, from client: StatusClient) {
-        for tag in status.tagIDs.prefix(mostReasons) {
-            guard let answer = try? client.ask("/tag.json?id=\(StatusClient.encoded(tag))") else { return }
-            status.setReasons(answer["reasons"]?.array?.compactMap(\.string) ?? [], ofTag: tag)
+        guard let site = try? client.ask("/status.json"), site["site"]?.string == status.site else { return }
+        status.unknownIDs = (site["unknownIds"]?.array ?? []).compactMap(\.string)
+        status.addReasons { tag in
+            (try? client.ask("/tag.json?id=\(StatusClient.encoded(tag))"))?["reasons"]?.array?.compactMap(\.string)
         }
     }
 }

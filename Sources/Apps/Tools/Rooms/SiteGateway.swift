@@ -22,8 +22,9 @@ struct SiteGateway {
 
     private var report: HealthMessage? { health.map(HealthMessage.init) }
 
-    var room: String? { report?.room ?? card?.room }
-    var roomID: String? { room.map(RoomName.id) }
+    var room: String? { report?.room ?? card?.room?.name }
+    /// The room that it named before, if a person must say why.
+    var formerRoom: String? { report?.formerRoom }
 
     /// Whether the active service has published nothing about the gateway: it was not heard often enough yet.
     var isUnheard = false

@@ -1,7 +1,9 @@
 import Base
+import Beacon
 import JSON
 import RoomsApp
 import Shell
+import SiteCore
 import SiteProtocol
 import System
 
@@ -12,7 +14,7 @@ struct SiteStatus {
 
     /// Whole topic filters that a broker may refuse.
     static func optionalFilters(_ identity: RoomServiceIdentity) -> Set<String> {
-        ["ibeacon-rooms/\(identity.site)/phones/+"]
+        ["ibeacon-rooms/\(identity.site)/phones/+", "espresense/settings/+/config"]
     }
 
     let site: String
@@ -52,6 +54,9 @@ struct SiteStatus {
             case .card(_, let id): found[id, default: SiteGateway(id: id)].setCard(json)
             case .health(_, let id): found[id, default: SiteGateway(id: id)].health = json
             case .phones(_, let id): sharers.insert(id)
+            case .espresenseSettings(let beacon):
+                if let alias = try? FeedDecoder.espresenseAlias(of: beacon, payload) { aliases[beacon] = alias }
+            case .tags: listed = (try? FeedDecoder.tags(payload))?.tags ?? []
             default: break
             }
         }
@@ -80,10 +85,31 @@ struct SiteStatus {
     /// Sentences by the id of the tag.
     private var reasons: [String: [String]] = [:]
 
-    var tagIDs: [String] { tags.map(\.id) }
+    /// Largest number of tags whose reasons are shown: the text of many is long.
+    static let mostReasons = 20
+    /// Whether there are too many tags for their reasons to be shown.
+    private var lacksReasons = false
 
-    /// Why the tag is where it is, as the active service says.
-    mutating func setReasons(_ sentences: [String], ofTag id: String) { reasons[id] = sentences }
+    /// Why each tag is where it is, as the active service says: of all tags, or of none.
+    ///
+    /// - Parameter ask: The sentences of a tag; nil if the service does not answer.
+    mutating func addReasons(_ ask: (String) -> [String]?) {
+        lacksReasons = tags.count > Self.mostReasons
+        guard !lacksReasons else { return }
+        var found: [String: [String]] = [:]
+        for tag in tags {
+            guard let sentences = ask(tag.id) else { return }
+            found[tag.id] = sentences
+        }
+        reasons = found
+    }
+
+    /// Ids under which ESPresense nodes publish what the service does not know, as it says.
+    var unknownIDs: [String] = []
+    /// The ids that ESPresense's settings give to beacons.
+    private(set) var aliases: [BeaconID: String] = [:]
+    /// The tags of the site's list.
+    private(set) var listed: [TagList.Tag] = []
 
     /// Whether the card of a service says that it is active.
     var hasActiveService: Bool { services.contains { $0.card?.isActive == true } }
@@ -100,12 +126,19 @@ struct SiteStatus {
             .unavailable, "no rooms service is active for site '\(site)'; see: ibeacon-gateway rooms status")
     }
 
-    /// The id of the room with this id or name.
-    func room(_ name: String) throws(Failure) -> String {
-        if let room = rooms.first(where: { $0.id == name || $0.room?.name == name }) { return room.id }
-        if let room = rooms.first(where: { $0.id == RoomName.id(of: name) }) { return room.id }
-        let known = rooms.map { $0.room?.name ?? $0.id }
-        throw Failure(.badData, "site '\(site)' has no room '\(name)'\(hint(for: name, among: known))")
+    /// The rooms that the service publishes.
+    var publishedRooms: [RoomName] { rooms.compactMap { RoomName(id: $0.id, name: $0.room?.name ?? $0.id) } }
+
+    /// The ids of the rooms in which the gateways stand, with the gateways. A gateway's message has the name of the room alone.
+    private var gatewaysByRoom: [String: [SiteGateway]] {
+        let published = publishedRooms
+        return Dictionary(
+            grouping: gateways.compactMap { gateway in
+                gateway.room.flatMap { RoomName($0) }.map { name in
+                    (id: published.first { $0.isSame(as: name) }?.id ?? name.id, gateway: gateway)
+                }
+            }, by: \.id
+        ).mapValues { $0.map(\.gateway) }
     }
 
     /// The tag with this id or name, in any case of letters.
@@ -129,7 +162,7 @@ struct SiteStatus {
     // MARK: JSON
 
     var json: JSONValue {
-        let byRoom = Dictionary(grouping: gateways, by: \.roomID)
+        let byRoom = gatewaysByRoom
         let roomsWithGateways = rooms.map { id, state, _ in
             var members = state.object ?? [:]
             members["gateways"] = .array((byRoom[id] ?? []).map { .string($0.id) })
@@ -144,6 +177,8 @@ struct SiteStatus {
             "tags": Self.object(tagsWithReasons), "rooms": Self.object(roomsWithGateways),
             "services": Self.object(services.map { ($0.id, $0.state) }), "gateways": gatewaysJSON,
             "outside": .array(strangers.map(JSONValue.string)),
+            "aliases": .object(shownAliases.mapValues { .string($0) }),
+            "unknownIds": .array(unknownIDs.map(JSONValue.string)),
         ])
     }
 
@@ -167,6 +202,11 @@ struct SiteStatus {
             reasons[tag.id].map { Terminal.printable("\(tag.name): \($0.joined(separator: " "))") }
         }
         if !explained.isEmpty { blocks.append(explained.joined(separator: "\n")) }
+        if lacksReasons {
+            blocks.append(
+                "why each tag is where it is, the page of the service shows; here are more than \(Self.mostReasons) tags"
+            )
+        }
         return (blocks + [gatewaysText]).joined(separator: "\n\n")
     }
 
@@ -188,7 +228,8 @@ struct SiteStatus {
     }
 
     private var advice: [String] {
-        (gatewayAdvice.map { "\($0.text): \($0.cure)" } + remarks).map(Terminal.printable)
+        let asked = questions.map { "\($0.text): \($0.cure)" }
+        return (gatewayAdvice.map { "\($0.text): \($0.cure)" } + asked + remarks + nodeRemarks).map(Terminal.printable)
     }
 
     /// The problems of gateways, with advice. Many gateways with the same problem have one advice.
@@ -216,8 +257,8 @@ struct SiteStatus {
 
     /// Facts that may be intended: gateways that are not part of this site or do not know its phones, and rooms without a gateway.
     var remarks: [String] {
-        let inhabited = Set(gateways.map(\.roomID))
-        let empty = rooms.filter { !inhabited.contains($0.id) }.map { $0.room?.name ?? $0.id }
+        let inhabited = gatewaysByRoom
+        let empty = rooms.filter { inhabited[$0.id] == nil }.map { $0.room?.name ?? $0.id }
         let withoutPhones = gatewaysWithoutPhones
         return strangers.map {
             "\($0) is online and does not take part in this site: it has rooms: null, another site, a broker that does not "

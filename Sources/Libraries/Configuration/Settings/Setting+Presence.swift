@@ -10,7 +10,7 @@ extension Setting {
         example(
             "room", .gateway(.live), "\"Kitchen\"",
             "The room in which this gateway stands, for a rooms service. Without it: `deviceId`.",
-            read: { if let room = $0.room() { $1.room = room } }, shown: { .string($0.room) }
+            read: { if let room = $0.room(), !room.isEmpty { $1.room = room } }, shown: { .string($0.room) }
         ).own { $0.namedRoom.map { .string($0) } ?? .null },
         setting(
             "lat", SettingEffects(gateway: .live, rooms: .restart), "0",
@@ -97,9 +97,10 @@ extension Setting {
 }
 
 extension MemberReader {
+    /// The name without blanks around it; empty if it is blank, which is as if it was missing.
     fileprivate mutating func room() -> String? {
         read("room", "a name of at most 128 bytes without control characters") { value in
-            guard let name = value.string, name.utf8.count <= 128,
+            guard let name = value.string.map({ String(Substring($0).trimmed) }), name.utf8.count <= 128,
                 name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
             else { return nil }
             return name

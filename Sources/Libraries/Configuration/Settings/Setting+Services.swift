@@ -248,9 +248,10 @@ extension MemberReader {
         var inner = MemberReader(members, files: files, path: "\(path)gateways.")
         defer { add(inner.problems) }
         return members.keys.sorted().compactMap { gateway in
-            let allowed = "the name of a room, 1 to \(RoomsSettings.mostRoomNameBytes) bytes"
-            guard case .string(let room)? = members[gateway],
-                (1...RoomsSettings.mostRoomNameBytes).contains(room.utf8.count)
+            let allowed = "the name of a room, 1 to \(RoomsSettings.mostRoomNameBytes) bytes without control characters"
+            guard let room = members[gateway]?.string.map({ String(Substring($0).trimmed) }),
+                (1...RoomsSettings.mostRoomNameBytes).contains(room.utf8.count),
+                room.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
             else {
                 inner.complain(shortened(gateway), "this does not fit; write \(allowed)")
                 return nil

@@ -3,6 +3,7 @@ import Glibc
 import OwnTracks
 import RoomsApp
 import Shell
+import SiteCore
 import SiteProtocol
 import Storage
 
@@ -40,7 +41,9 @@ enum RoomsCheck {
         }
         let findings = status.gatewayAdvice.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
         let seen = DoctorFinding(.rooms, "\(counted(status.gateways.count, "gateway")) at site '\(identity.site)'")
-        return [seen] + (adoption.map { [$0] } ?? []) + findings + status.remarks.map { DoctorFinding(.rooms, $0) }
+        let asked = status.questions.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
+        return [seen] + (adoption.map { [$0] } ?? []) + findings + asked
+            + status.remarks.map { DoctorFinding(.rooms, $0) }
     }
 
     private static func hasService(_ identity: RoomServiceIdentity, _ settings: Settings) -> Bool {

@@ -1,0 +1,28 @@
+import Beacon
+import RoomsApp
+import SiteProtocol
+
+/// What ESPresense nodes call the beacons of a site.
+extension SiteStatus {
+    /// The ids that ESPresense's settings give to the beacons of tags, by the names of the tags. Of others, such as a neighbour's, nothing is
+    /// shown.
+    var shownAliases: [String: String] {
+        var shown: [String: String] = [:]
+        for tag in listed {
+            guard let beacon = tag.beacon, let alias = aliases[beacon] else { continue }
+            shown[tag.name ?? tag.id ?? "\(beacon)"] = alias
+        }
+        return shown
+    }
+
+    /// Facts about nodes, for users.
+    var nodeRemarks: [String] {
+        let known = shownAliases.sorted { $0.key < $1.key }.map { "ESPresense nodes call \($0.key) '\($0.value)'" }
+        guard !unknownIDs.isEmpty else { return known }
+        let names = GatewayAdvice.list(unknownIDs.map { "'\($0)'" })
+        return known + [
+            "ESPresense nodes publish \(names), and it is not known which beacons these are: what they hear of them counts for nothing, "
+                + "unless ESPresense's settings of a beacon give it such an id"
+        ]
+    }
+}

@@ -1,0 +1,49 @@
+package import SiteProtocol
+
+extension RoomQuestion {
+    /// What is to be decided, for users.
+    package var text: String {
+        let (names, verb) = (gateways.joined(separator: ", "), gateways.count == 1 ? "names" : "name")
+        return
+            "\(names) \(verb) the room '\(to.name)', and '\(from.name)' before. What was trained with it is set aside until it is known "
+            + "why"
+    }
+
+    /// The answers.
+    package var cure: String {
+        let moved = gateways.first.map { "rooms gateways moved \(Self.word($0))" } ?? ""
+        return
+            "if '\(from.name)' was renamed: ibeacon-gateway rooms rename \(Self.word(from.name)) \(Self.word(to.name)) - if the gateway was "
+            + "carried there: ibeacon-gateway \(moved)"
+    }
+
+    /// A word of a shell's command line. Any client may write the name of a room.
+    private static func word(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        return isPlain
+            ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}
+
+extension RenamingRefusal {
+    /// The reason, for users.
+    package var text: String {
+        switch self {
+        case .noRoom: "there is no such room"
+        case .sameRoom: "both names are forms of one name"
+        case .named(let gateways):
+            "\(gateways.joined(separator: ", ")) still \(gateways.count == 1 ? "names" : "name") it so; write the new name as 'room' in the "
+                + "configuration of each, and what was trained follows"
+        case .notTrained: "nothing was trained in it, so nothing is to be kept"
+        case .otherIsTrained:
+            "the other room has a training of its own, and two trainings are not merged; delete one of them with 'rooms forget'"
+        }
+    }
+}
