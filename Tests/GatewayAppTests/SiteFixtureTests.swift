@@ -53,7 +53,7 @@ import Testing
 
     @Test func `The card that the integration writes is that of a gateway`() throws {
         let card = GatewayCard(
-            room: "Küche", version: "1.0.0", scanner: "Home Assistant esphome", since: 1_700_000_000,
+            room: RoomName("Küche"), version: "1.0.0", scanner: "Home Assistant esphome", since: 1_700_000_000,
             phones: [Self.key.uuid], source: DeviceAddress(value: 0xb827_eb00_2201, isRandom: false))
         #expect(try FeedDecoder.card(try fixture("card.json")) == card)
     }

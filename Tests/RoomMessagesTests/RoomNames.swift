@@ -10,5 +10,9 @@ extension RoomName {
 }
 
 extension GatewayCard {
-    init(room: String, phones: [BeaconUUID] = []) { self.init(room: RoomName.named(room), phones: phones) }
+    init(
+        room: String, phones: [BeaconUUID] = [], adapters: [DeviceAddress] = [], source: DeviceAddress? = nil
+    ) {
+        self.init(room: RoomName.named(room), phones: phones, adapters: adapters, source: source)
+    }
 }

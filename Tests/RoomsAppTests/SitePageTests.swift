@@ -475,4 +475,35 @@ import Testing
         }
         #expect(state()["nearby"]?["beacons"] == [])
     }
+
+    // MARK: A room that is renamed
+
+    @Test func `The page asks whether a room was renamed, and takes the answer`() {
+        fixture.receive("ibeacon-rooms/home/gateway/g1", #"{"v":1,"room":"Kitchen"}"#)
+        _ = page.change("/learn", ["room": "Kitchen", "tag": "Jane", "seconds": 30])
+        fixture.stay(in: 0, seconds: 40)
+        #expect(state()["roomQuestions"] == [])
+        fixture.receive("ibeacon-rooms/home/gateway/g0", #"{"v":1,"room":"Lounge"}"#)
+        let question = state()["roomQuestions"]?.array?.first
+        #expect(question?["from"] == "kitchen" && question?["toName"] == "Lounge" && question?["gateways"] == ["g0"])
+        #expect(findings().contains { $0.contains("'Lounge'") && $0.contains("'Kitchen'") })
+        #expect(state()["gateways"]?["g0"]?["formerRoom"] == "Kitchen")
+        #expect(refusal(page.change("/rooms/rename", ["from": "kitchen", "to": " "])) != nil)
+        #expect(refusal(page.change("/rooms/rename", ["from": "nowhere", "to": "Den"])) == "there is no such room")
+        #expect(refusal(page.change("/rooms/rename", ["from": "kitchen", "to": "Lounge"])) == nil)
+        fixture.wait(.seconds(2))
+        #expect(state()["roomQuestions"] == [])
+        #expect(state()["tags"]?["jane"]?["roomName"] == "Lounge")
+    }
+
+    @Test func `The page takes the answer that a gateway was carried`() {
+        fixture.receive("ibeacon-rooms/home/gateway/g1", #"{"v":1,"room":"Kitchen"}"#)
+        _ = page.change("/learn", ["room": "Kitchen", "tag": "Jane", "seconds": 30])
+        fixture.stay(in: 0, seconds: 40)
+        fixture.receive("ibeacon-rooms/home/gateway/g0", #"{"v":1,"room":"Lounge"}"#)
+        #expect(state()["roomQuestions"]?.array?.count == 1)
+        #expect(refusal(page.change("/gateways/moved", ["gateway": "g0"])) == nil)
+        fixture.wait(.seconds(2))
+        #expect(state()["roomQuestions"] == [] && state()["tags"]?["jane"]?["roomName"] == "Kitchen")
+    }
 }

@@ -639,4 +639,24 @@ import Testing
         }
         #expect(run() == run())
     }
+
+    @Test func `A tag by UUID alone is not at home because another tag with that UUID is`() {
+        var house = House([("k", "Kitchen"), ("h", "Hall")])
+        let uuid = BeaconPattern(uuid: House.beacon.uuid, major: nil, minor: nil)
+        house.pass(
+            .tags([
+                TagDescription(id: "keys", name: "Keys", pattern: uuid),
+                TagDescription(id: "jane", name: "Jane", pattern: House.pattern),
+            ]))
+        house.seconds(20, ["k": -50, "h": -80])
+        #expect((0...1).map { house.engine.decided(ofTag: $0).isHome } == [false, true])
+        // A beacon that no tag names exactly is the keys, and its silence alone lets them leave.
+        let other = BeaconID(uuid: House.beacon.uuid, major: 9, minor: 9)
+        house.wait(until: house.now + 1)
+        house.send(from: "k", level: -50, beacon: other)
+        #expect(house.engine.decided(ofTag: 0).isHome)
+        #expect(!house.engine.explanation(ofTag: 0, at: .zero.advanced(by: .seconds(house.now))).levels.isEmpty)
+        house.seconds(200, ["k": -50, "h": -80])
+        #expect((0...1).map { house.engine.decided(ofTag: $0).isHome } == [false, true])
+    }
 }

@@ -76,6 +76,8 @@ public struct PresenceEngine: Sendable {
     package var mostReceivers: Int
     /// Whether several receivers together may let a beacon leave.
     let decidesJointly: Bool
+    /// Whether a beacon belongs to one region alone, the one that names it most exactly.
+    let isExclusive: Bool
 
     /// An engine without regions, for which no receiver listens yet.
     public init() { self.init(decidesJointly: true) }
@@ -85,12 +87,13 @@ public struct PresenceEngine: Sendable {
     ///   - mostReceivers: The number of receivers remembered of one beacon, at least 2: see `linkThatGivesWay`.
     ///   - decidesJointly: Whether several receivers together may let a beacon leave. This needs receivers whose
     ///     silence is certain at once.
+    ///   - isExclusive: Whether a beacon belongs to one region alone: see `mostExactRegion`.
     package init(
         mostStrangers: Int = PresenceTiming.mostStrangers, mostReceivers: Int = PresenceTiming.mostReceivers,
-        decidesJointly: Bool = true
+        decidesJointly: Bool = true, isExclusive: Bool = false
     ) {
         self.mostReceivers = max(2, mostReceivers)
-        self.decidesJointly = decidesJointly
+        (self.decidesJointly, self.isExclusive) = (decidesJointly, isExclusive)
         self.mostStrangers = min(mostStrangers, BeaconTable.mostPlaces)
         places = PlaceAccounts([], places: self.mostStrangers)
     }
@@ -316,11 +319,8 @@ public struct PresenceEngine: Sendable {
 
     /// The regions that a beacon belongs to, in their order.
     func matches(of beacon: BeaconID) -> [Int32] {
-        var found: [Int32] = []
-        index.forEachMatch(of: beacon) { found.append($0) }
-        // The index returns regions by kind of pattern.
-        found.sort()
-        return found
+        if isExclusive { return index.mostExactMatch(of: beacon).map { [Int32($0)] } ?? [] }
+        return index.matches(of: beacon, most: .max)
     }
 
     /// Makes memberships in these regions, chained in their order. All but the first are appended to the list.

@@ -28,7 +28,8 @@ struct TagPresence: Sendable {
     init(mostTags: Int) {
         // Not jointly: a body hides a tag from all gateways at once, and messages may be late. On flat-rooms.csv, joint
         // decisions made tags wrongly away, and one walk was right for .886 of the time instead of .897.
-        engine = PresenceEngine(mostStrangers: mostTags + 1000, decidesJointly: false)
+        // A beacon is one tag: one that a tag names exactly is not heard as another tag that has the UUID alone.
+        engine = PresenceEngine(mostStrangers: mostTags + 1000, decidesJointly: false, isExclusive: true)
     }
 
     var nextDeadline: MonotonicInstant? { engine.nextDeadline }
