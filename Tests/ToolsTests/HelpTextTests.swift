@@ -14,6 +14,7 @@ import Testing
                 Options:
                   --tag NAME         the tag to carry through the room
                   --seconds SECONDS  how long to learn (default 120; 0 ends a run)
+                  --new              make a room that does not exist yet, without a question
 
                 Examples:
                   ibeacon-gateway rooms learn Kitchen --tag Jane
