@@ -17,7 +17,8 @@ import Testing
         let clock = WallClock(epochOffset: 0, isKnown: true)
         let gateway = Gateway(configuration: configuration, wallClock: clock, explainsTransitions: false)
         return RefusalConsequence(
-            trackers: gateway.trackers, birthTopics: ["homeassistant/status"], buttonTopic: HomeAssistantFeed.commandTopic("hall"),
+            trackers: gateway.trackers, birthTopics: ["homeassistant/status"],
+            buttonTopic: HomeAssistantFeed.commandTopic("hall"),
             feed: ReadingFeedSettings(configuration), feedIsOn: isOn, phoneFilter: "ibeacon-rooms/home/phones/+")
     }
 
