@@ -113,7 +113,9 @@ struct SuspectedMessages {
         provenTopics.removeAll { $0 == message.publication.topic }
         let own = index(of: message).map { suspects.remove(at: $0) }
         // QoS 0 is not answered, so it shows nothing.
-        if message.publication.qos != .atMostOnce { for index in suspects.indices { suspects[index].hasContrast = true } }
+        if message.publication.qos != .atMostOnce {
+            for index in suspects.indices { suspects[index].hasContrast = true }
+        }
         return own?.followers ?? []
     }
 
