@@ -128,7 +128,7 @@ import Testing
                 beacon: beacon, timestamp: 0, stamp: .exact, happened: .zero)
         ]
         let shown = try #require(snapshot.json["transitions"]?.array?.first?.object)
-        #expect(shown.keys.sorted() == ["ago", "beacon", "event", "name", "rid", "tid"])
+        #expect(shown.keys.sorted() == ["ago", "beacon", "event", "name", "rid", "tid", "tracker"])
         #expect(["tid", "rid", "name", "event"].map { shown[$0]?.string } == ["t", "k", "Kitchen", "leave"])
         #expect(shown["beacon"]?.string == "\(beacon)")
     }

@@ -48,7 +48,7 @@ import Testing
             "FAULTY_DISK=\(directory.file("fault"))",
             "DBUS_SYSTEM_BUS_ADDRESS=unix:path=\(directory.file("bus"))",
         ])
-        #expect(gateway.says("regions, "), "\(gateway.log)")
+        #expect(gateway.says("1 region, "), "\(gateway.log)")
         if silent != .nobody { try directory.write("slow 30000", to: "fault") }
         let end = ContinuousClock.now + Self.duration
         var (reloads, longestAnswer) = (0, Duration.zero)
