@@ -29,12 +29,12 @@ let smallProgram: [LinkerSetting] = [
 ]
 
 /// Targets whose code runs at a command, a start, a reload, a look at the page or a transition, and those that pass messages on. They are
-/// compiled for size: 0.4 MB less. What runs for a report or a reading is decided elsewhere, and the gate counts its instructions. A
+/// compiled for size: half a megabyte less. What runs for a report or a reading is decided elsewhere, and the gate counts its instructions. A
 /// library for other packages must not be here, because they refuse such flags.
 let cold: Set = [
     "BluetoothProxy", "Configuration", "DBus", "Enrolment", "GatewayApp", "GatewayEntities", "HTTPMessaging", "Health",
-    "PageServer", "ProxyLink", "RoomMessages", "RoomsApp", "ServiceDiscovery", "Shell", "StatusPage", "Storage",
-    "Tools", "YAML",
+    "PageServer", "ProxyLink", "RoomMessages", "RoomsApp", "ServiceDiscovery", "Shell", "Status", "StatusPage",
+    "Storage", "System", "Tools", "YAML",
 ]
 let forSize: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
