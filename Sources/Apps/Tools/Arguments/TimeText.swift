@@ -16,10 +16,6 @@ enum TimeText {
         static let option = "utc"
         static let help = "show times in UTC; on a terminal they are local otherwise"
 
-        init(_ arguments: Arguments, isTerminal: Bool = Terminal.isInteractive) {
-            self = isTerminal && !arguments.has(Self.option) ? .local : .utc
-        }
-
         /// A title of a column with times.
         func title(_ text: String) -> String { self == .utc ? "\(text) (UTC)" : text }
     }
