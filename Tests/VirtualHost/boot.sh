@@ -36,6 +36,11 @@ prepare() {
         bluetooth=(-I "$work/include" "$root"/usr/lib/*/libbluetooth.so.3)
     fi
     $compiler -O2 -Wall -Wextra -o "$work/tools/count" "$here/count.c" "${bluetooth[@]}" || exit 69
+    preload=()
+    if [ "$kernel" = uml ] && grep -qw amx_tile /proc/cpuinfo; then
+        cc -O2 -Wall -Wextra -shared -fPIC -o "$work/tools/registers.so" "$here/registers.c" || exit 69
+        preload=(env LD_PRELOAD="$work/tools/registers.so")
+    fi
 }
 
 # environment SCENARIO CONTROLLER: the orders that the virtual host finds
@@ -75,7 +80,7 @@ machine() {
 boot_once() {
     case $kernel in
     uml)
-        ${exec:-} timeout -k 5 "${LIMIT:-600}" "$boot" $([ "${2:-}" = real ] || echo time-travel=inf-cpu) \
+        ${exec:-} timeout -k 5 "${LIMIT:-600}" "${preload[@]}" "$boot" $([ "${2:-}" = real ] || echo time-travel=inf-cpu) \
             initcall_blacklist=jent_mod_init mem=512M root=/dev/root rootfstype=hostfs rootflags=/ ro \
             con=null con0=fd:0,fd:1 ssl=null panic=-1 quiet loglevel=3 init="$here/guest/init" out="$1" </dev/null ;;
     qemu)
