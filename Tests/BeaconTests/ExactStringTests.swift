@@ -18,6 +18,17 @@ import Testing
         #expect(Set([ExactString(first), ExactString(second)]).count == 2)
     }
 
+    @Test(arguments: [
+        ("", "a"), ("a", "ab"), ("ab", "b"), ("z", "\u{E9}"), ("kitchen/kitchen/kitchen", "kitchen/kitchen/kitchen/2"),
+    ])
+    func `The order is that of the bytes, and a text comes before those that begin with it`(
+        first: String, second: String
+    ) {
+        #expect(ExactString(first) < ExactString(second))
+        #expect(!(ExactString(second) < ExactString(first)))
+        #expect(!(ExactString(first) < ExactString(first)))
+    }
+
     @Test func `The same bytes are one key, whatever holds them`() {
         let long = String(repeating: "kitchen ", count: 10)
         let part = String(("x" + long).dropFirst())

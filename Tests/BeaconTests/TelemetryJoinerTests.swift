@@ -139,7 +139,7 @@ struct TelemetryJoinerTests {
         struct Device {
             var address: UInt64
             var nextRotation: Int64
-            var nextFrame: Int64
+            let firstFrame: Int64
         }
 
         var devices: [Device]
@@ -155,7 +155,7 @@ struct TelemetryJoinerTests {
                     Device(
                         address: random.next() & 0x3fff_ffff_ffff,
                         nextRotation: Int64.random(in: 0...120_000, using: &random),
-                        nextFrame: Int64.random(in: 0...500, using: &random)))
+                        firstFrame: Int64.random(in: 0...500, using: &random)))
             }
         }
 
@@ -187,11 +187,18 @@ struct TelemetryJoinerTests {
         }
         var (frames, sightings, joined, wrong) = (0, 0, 0, 0)
         var time: Int64 = 0
+        // The devices whose next frame is sent in a tick of 10 ms. The next frame of a device is at most 150 ticks away.
+        var due = [[Int]](repeating: [], count: 256)
+        func slot(_ time: Int64) -> Int { Int((time + 9) / 10 % 256) }
+        for (index, device) in fleet.devices.enumerated() { due[slot(max(10, device.firstFrame))].append(index) }
         while frames < 500_000 {
             time += 10
-            for index in fleet.devices.indices where fleet.devices[index].nextFrame <= time {
+            guard !due[slot(time)].isEmpty else { continue }
+            let sending = due[slot(time)].sorted()
+            due[slot(time)] = []
+            for index in sending {
                 if fleet.devices[index].nextRotation <= time { fleet.rotate(index, at: time) }
-                fleet.devices[index].nextFrame = time + Int64.random(in: 200...1500, using: &fleet.random)
+                due[slot(time + Int64.random(in: 200...1500, using: &fleet.random))].append(index)
                 // A third of all frames is lost.
                 guard Int.random(in: 0..<3, using: &fleet.random) > 0 else { continue }
                 frames += 1

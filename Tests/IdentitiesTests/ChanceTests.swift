@@ -91,6 +91,8 @@ struct ChanceTests {
         private let hash: ChanceHash
         private(set) var resolver = IdentityResolver()
         let phones: [Device]
+        /// Models of the strangers, chosen once: what passes is one of these.
+        private let models: [Device]
         private var address: UInt64 = 1 << 46
         /// Since the start.
         private(set) var seconds = 0.0
@@ -99,6 +101,7 @@ struct ChanceTests {
         init(keys count: Int, seed: UInt64, ownsApple: (Int) -> Bool) {
             var random = SplitMix64(seed: seed)
             phones = (0..<count).map { ownsApple($0) ? .apple(&random) : .android(&random) }
+            models = (0..<4096).map { _ in .stranger(&random) }
             self.random = random
             hash = ChanceHash(seed: seed + 1)
             resolver.setKeys((0..<count).map { PhoneKey(IdentityKey(high: UInt64($0 + 1), low: 1 << 63)) }, hash: hash)
@@ -133,7 +136,7 @@ struct ChanceTests {
             for _ in 0..<count {
                 seconds += 86400 * days / Double(count)
                 newAddress(of: nil)
-                let device = Device.stranger(&random)
+                let device = models[Int(random.next() >> 52)]
                 var isTaken = false
                 for packet in device.packets where hears(packet) { isTaken = true }
                 if isTaken { enters += 1 }

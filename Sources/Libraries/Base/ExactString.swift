@@ -1,3 +1,5 @@
+import Glibc
+
 /// A text that equals only a text of the same bytes.
 ///
 /// Swift's `String` equals any text that looks the same: "é" as one code point (NFC) equals "e" with a combining accent
@@ -32,7 +34,15 @@ public struct ExactString: Hashable, Comparable, Sendable {
 
     /// The order of the bytes of UTF-8, which for valid text is that of the code points.
     public static func < (lhs: ExactString, rhs: ExactString) -> Bool {
-        lhs.wrappedValue.utf8.lexicographicallyPrecedes(rhs.wrappedValue.utf8)
+        let (left, right) = (lhs.wrappedValue.utf8, rhs.wrappedValue.utf8)
+        let order = left.withContiguousStorageIfAvailable { left in
+            right.withContiguousStorageIfAvailable { right in
+                guard let first = left.baseAddress, let second = right.baseAddress else { return 0 as Int32 }
+                return memcmp(first, second, min(left.count, right.count))
+            }
+        }
+        guard let order = order ?? nil else { return left.lexicographicallyPrecedes(right) }
+        return order < 0 || order == 0 && left.count < right.count
     }
 }
 
@@ -50,7 +60,15 @@ extension String {
     /// Whether two texts have the same bytes of UTF-8. `==` compares their appearance.
     package func hasSameBytes(as other: String) -> Bool {
         let (own, others) = (utf8, other.utf8)
-        return own.count == others.count && own.elementsEqual(others)
+        let count = own.count
+        guard count == others.count else { return false }
+        let areSame = own.withContiguousStorageIfAvailable { own in
+            others.withContiguousStorageIfAvailable { others in
+                guard let first = own.baseAddress, let second = others.baseAddress else { return count == 0 }
+                return memcmp(first, second, count) == 0
+            }
+        }
+        return (areSame ?? nil) ?? own.elementsEqual(others)
     }
 
     /// Whether this is the topic `base` or one below it, by its bytes.

@@ -196,11 +196,13 @@ package struct IdentityResolver {
             return address.identity.flatMap { _ in indices[address.value] }
         }
         guard let hash else { return nil }
-        for (index, key) in keys.enumerated() {
-            for isReversed in [false, true] where key.isReversed ?? isReversed == isReversed {
-                if hash.hash(of: address.random, key: index, isReversed: isReversed) == address.hash {
-                    return addressed.count + 2 * index + (isReversed ? 1 : 0)
-                }
+        for index in keys.indices {
+            let order = keys[index].isReversed
+            if order != true, hash.hash(of: address.random, key: index, isReversed: false) == address.hash {
+                return addressed.count + 2 * index
+            }
+            if order != false, hash.hash(of: address.random, key: index, isReversed: true) == address.hash {
+                return addressed.count + 2 * index + 1
             }
         }
         return nil

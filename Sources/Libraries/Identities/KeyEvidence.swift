@@ -101,7 +101,7 @@ struct KeyEvidence {
     /// - Returns: nil if the device is not known to send the shape.
     private func rarity(of shape: PacketShape, _ strangers: Strangers) -> Double? {
         guard let known = shapes.first(where: { $0.shape == shape }) else { return nil }
-        func share(_ known: KnownShape) -> Double { strangers.share(sendingOneOf: CollectionOfOne(known.shape)) }
+        func share(_ known: KnownShape) -> Double { strangers.share(sendingOneOf: [known.shape]) }
         let own = share(known)
         let telling = shapes.filter { Double($0.packets) * own >= Double(known.packets) * share($0) }
         return strangers.share(sendingOneOf: telling.map(\.shape))

@@ -88,13 +88,18 @@ struct Strangers {
     }
 
     /// The share of strangers that send a packet of one of these shapes within `period`; one more that does is assumed.
-    func share(sendingOneOf wanted: some Collection<PacketShape>) -> Double {
+    func share(sendingOneOf wanted: [PacketShape]) -> Double {
         let sampleCount = min(watchedCount, Self.mostSamples)
         var hits = 0
-        for sample in 0..<sampleCount
-        where places(of: sample).contains(where: { place in
-            shapes[place].map { wanted.contains($0) } ?? false
-        }) { hits += 1 }
+        for sample in 0..<sampleCount {
+            for place in places(of: sample) {
+                // The places of a sample are filled in order.
+                guard let shape = shapes[place] else { break }
+                guard wanted.contains(shape) else { continue }
+                hits += 1
+                break
+            }
+        }
         return Double(hits + 1) / Double(sampleCount + 1)
     }
 }
