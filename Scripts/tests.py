@@ -1,6 +1,6 @@
 """Runs the package's tests in many processes and says how they went. Scripts/test calls it, after the build.
 
-A process runs a suite of a target that takes long, or all of another target, one test after the other. Tests of the whole
+A process runs a long suite, some short suites of a target that takes long, or all of another target, one test after the other. Tests of the whole
 service wait more than they compute, so there are several processes for each processor. What happens is read from the event streams
 that Swift Testing writes (a JSON object for each line), not from the words meant for people. The virtual host runs beside the
 tests: it computes while they wait, and its own clock skips its idle time, so that a busy machine does not change its verdicts.
@@ -35,13 +35,15 @@ VIRTUAL_HOST = os.path.join(TOP, "Tests/VirtualHost/run")
 # How many processes run at once for each processor.
 PROCESSES_PER_PROCESSOR = 4
 
-# Targets whose suites have a process each.
-BY_SUITE = {"IntegrationTests", "GatewayTests", "StorageTests"}
+# Targets that take more than one process, and how many of their suites that are not in LONGEST share one. A process without a
+# test costs a quarter of a second of a processor, because it looks through all tests of the package.
+SUITES_TOGETHER = {"IntegrationTests": 4, "GatewayTests": 20, "StorageTests": 8}
 
 # These take longest, so they begin first; the order of the others follows from the list of tests. .build/tests/times shows what took
 # how long.
 LONGEST = [
-    "IntegrationTests.RoomsKillRunTests", "GatewayTests.CommandBurstTests", "IntegrationTests.EnduranceStillTests",
+    "IntegrationTests.RoomsKillRunTests", "GatewayTests.CommandBurstTests", "GatewayTests.BoundTests",
+    "IntegrationTests.EnduranceStillTests",
     "IntegrationTests.HTTPRunTests", "IntegrationTests.BrokerFaultTests", "StorageTests.PowerCutTests",
     "IntegrationTests.RoomsFleetRunTests", "IntegrationTests.BrokerFaultRunTests", "IntegrationTests.RoomsRunTests",
     "IntegrationTests.KillRunTests", "IntegrationTests.RestartRunTests", "IntegrationTests.DeviceTests",
@@ -440,6 +442,7 @@ class Runner:
         self.again = again  # Whether a process that hangs is begun once more.
         # SwiftPM's expressions for the tests within a process: all of a suite, and those that were asked for.
         self.filters, self.skips = filters, skips
+        self.parts = {}  # of a process: its suites, or its target
         self.waiting = collections.deque()
         self.processes = []
         self.hosts = []  # what runs beside them: VirtualHost
@@ -447,8 +450,9 @@ class Runner:
         self.most = PROCESSES_PER_PROCESSOR * (os.cpu_count() or 1)
         self.counts = [0, 0]  # tests that ended in processes that are gone; tests that are planned
 
-    def add(self, suites, run=""):
-        for name, count in suites.items():
+    def add(self, planned, run=""):
+        for name, (parts, count) in planned.items():
+            self.parts[name] = parts
             self.waiting.append((name, run))
             self.counts[1] += count
 
@@ -459,7 +463,7 @@ class Runner:
     def arguments(self, name):
         words = []
         # Several expressions of --filter choose what any of them matches; a look-ahead makes it both.
-        prefix = "^" + re.escape(name) + "[./]"
+        prefix = "^(?:" + "|".join(map(re.escape, self.parts.get(name, [name]))) + ")[./]"
         for expression in self.filters or [""]:
             words += ["--filter", f"(?={prefix})(?=.*(?:{expression})).*" if expression else prefix]
         for expression in self.skips:
@@ -502,7 +506,7 @@ class Runner:
 
 
 def suites(filters=(), skips=()):
-    """The processes that all tests, or those that are asked for, take: a name, and how many tests it has.
+    """The processes that all tests, or those that are asked for, take: a name, its suites or its target, and how many tests it has.
     Both are expressions that are searched for in `Target.Suite/test()/File.swift:1:2`, as by `swift test`."""
     listed = subprocess.run([PROGRAM, *LIBRARY, "--list-tests"], cwd=TOP, stdout=subprocess.PIPE, text=True, check=True).stdout
     tests = collections.Counter()
@@ -510,9 +514,17 @@ def suites(filters=(), skips=()):
         chosen = not filters or any(re.search(expression, test) for expression in filters)
         if chosen and not any(re.search(expression, test) for expression in skips):
             target, suite = test.split("/")[0].split(".", 1)
-            tests[f"{target}.{suite}" if target in BY_SUITE else target] += 1
+            tests[f"{target}.{suite}" if target in SUITES_TOGETHER else target] += 1
     rank = {name: number for number, name in enumerate(LONGEST)}
-    return dict(sorted(tests.items(), key=lambda item: rank.get(item[0], len(rank))))
+    groups = []
+    for target, size in SUITES_TOGETHER.items():
+        short = [name for name in tests if name.split(".")[0] == target and name not in rank]
+        groups += [short[begin : begin + size] for begin in range(0, len(short), size)]
+    groups += [[name] for name in tests if name in rank or name.split(".")[0] not in SUITES_TOGETHER]
+    groups.sort(key=lambda group: rank.get(group[0], len(rank)))
+    # The first suite, and how many more.
+    return {
+        group[0] + (f"+{len(group) - 1}" if group[1:] else ""): (group, sum(tests[name] for name in group)) for group in groups}
 
 
 class VirtualHost:

@@ -7,24 +7,25 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Lists one suite with the tests `first` and `second`, and writes these events when it is asked to run them.
+    /// Lists suites with the tests `first` and `second`, and writes these events when it is asked to run them.
     ///
     /// - Parameters:
     ///   - command: What the shell does between the events and the end.
-    ///   - suite: The target, and for IntegrationTests the suite.
+    ///   - suites: Each with its target.
     private func tests(
-        events: [String], status: Int = 0, then command: String = ":", suite: String = "Some.Suite"
+        events: [String], status: Int = 0, then command: String = ":", suites: [String] = ["Some.Suite"]
     ) throws -> String {
         let plan = ["first", "second"].map {
             #"{"kind":"test","payload":{"id":"Some.Suite/\#($0)()/File.swift:1:2","kind":"function","name":"\#($0)()"}}"#
         }
+        let list = suites.map { #"\#($0)/first()\n\#($0)/second()\n"# }.joined()
         let stream = try directory.write((plan + events).joined(separator: "\n") + "\n", to: "stream")
         let program = try directory.write(
             """
             #!/bin/sh
             for word; do
                 case $previous in --event-stream-output-path) output=$word ;; esac
-                case $word in --list-tests) printf '\(suite)/first()\\n\(suite)/second()\\n'; exit ;; esac
+                case $word in --list-tests) printf '\(list)'; exit ;; esac
                 previous=$word
             done
             echo "what the tests print"
@@ -108,11 +109,31 @@ import Testing
         #expect(twice.hasSuffix("exit 1\n"), "\(twice)")
     }
 
+    @Test
+    func `Short suites of a target that takes long share a process, and a long one and another target have their own`()
+        throws
+    {
+        let short = ["A", "B", "C", "D", "E"].map { "IntegrationTests.\($0)Tests" }
+        let program = try tests(
+            events: passes("first") + passes("second"), then: "echo \"with $*\"",
+            suites: short + ["IntegrationTests.HTTPRunTests", "Some.Suite", "Some.Other"])
+        #expect(try runner(program).hasSuffix(" passed, 0 failed, 0 skipped\nexit 0\n"))
+        let times = try run("cat", [directory.file("logs/times")])
+        let processes = times.split(separator: "\n").dropFirst().compactMap { $0.split(separator: " ").last }
+        #expect(
+            processes.sorted() == [
+                "IntegrationTests.ATests+3", "IntegrationTests.ETests", "IntegrationTests.HTTPRunTests", "Some",
+            ])
+        let log = try run("cat", [directory.file("logs/IntegrationTests.ATests+3")])
+        let names = short.prefix(4).map { $0.replacing(".", with: #"\."#) }.joined(separator: "|")
+        #expect(log.contains("--filter ^(?:\(names))[./]"), "\(log)")
+    }
+
     // The names of files have `key`, because another runner may search the directory of this test.
     @Test func `The key of a phone in what an integration test prints is a failure`() throws {
         let program = try tests(
             events: passes("first") + passes("second"),
-            then: "echo '<5>the key is 9b7d390aa610103''405adc857a33402ec'", suite: "IntegrationTests.KeyTests")
+            then: "echo '<5>the key is 9b7d390aa610103''405adc857a33402ec'", suites: ["IntegrationTests.KeyTests"])
         let said = try runner(program)
         #expect(said.contains("(IntegrationTests.KeyTests)") && said.contains("a key of a phone is in"), "\(said)")
         #expect(said.hasSuffix("2 passed, 1 failed, 0 skipped\nexit 1\n"), "\(said)")
