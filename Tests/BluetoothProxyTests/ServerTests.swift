@@ -50,6 +50,37 @@ import Testing
         #expect(try harness.packets(id) == 2)
     }
 
+    @Test func `After a batch that was late the next wait less, and longer again when the machine has time`() throws {
+        var harness = try ProxyHarness()
+        let id = harness.subscribed()
+        harness.hear()
+        harness.now = harness.now.advanced(by: .milliseconds(30))
+        harness.input(.tick)
+        harness.hear()
+        harness.pass(.milliseconds(10))
+        #expect(try harness.packets(id) == 2)
+        for _ in 0..<40 {
+            harness.hear()
+            harness.pass(.milliseconds(25))
+        }
+        harness.hear()
+        harness.pass(.milliseconds(19))
+        #expect(try harness.packets(id) == 40)
+        harness.pass(.milliseconds(1))
+        #expect(try harness.packets(id) == 1)
+    }
+
+    @Test func `However late the machine is, packets wait four milliseconds for others`() {
+        var window = BatchWindow()
+        #expect(window.length == .milliseconds(20))
+        window.sent(late: .milliseconds(7))
+        #expect(window.length == .milliseconds(13))
+        window.sent(late: .seconds(1))
+        #expect(window.length == .milliseconds(4))
+        window.sent(late: .milliseconds(-15))
+        #expect(window.length == .milliseconds(4))
+    }
+
     @Test func `A client that is frozen for a minute costs the others nothing, and at most 256 kB`() throws {
         var harness = try ProxyHarness()
         let ids = (1...4).map { harness.subscribed(from: "192.0.2.\($0)") }

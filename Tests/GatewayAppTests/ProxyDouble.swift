@@ -59,6 +59,8 @@ final class ProxyDouble {
     private(set) var buses: [ScriptedBus] = []
     /// Why no port can be opened.
     var failure: SystemError?
+    /// What the machine is called; nil: as one that has a network adapter and a machine-id.
+    var facts: ProxyIdentity.Facts?
     var outwardAddress: String? = "192.168.1.5"
     var machine = MachineAddresses(
         trie: "|-- 192.168.1.5\n/32 host LOCAL", routes: "docker0 000011AC 00000000 1 0 0 0 0000FFFF", ipv6: "",
@@ -77,10 +79,11 @@ final class ProxyDouble {
                 buses.append(bus)
                 return AvahiPublication(service, bus: bus, onChange: onChange)
             },
-            facts: { receiver in
-                ProxyIdentity.Facts(
-                    networkAdapter: "dc:a6:32:00:00:01", installation: "installation",
-                    bluetooth: DeviceAddress(value: 0xdca6_3200_0010 + UInt64(receiver.index), isRandom: false))
+            facts: { [unowned self] receiver in
+                facts
+                    ?? ProxyIdentity.Facts(
+                        networkAdapter: "dc:a6:32:00:00:01", installation: "installation",
+                        bluetooth: DeviceAddress(value: 0xdca6_3200_0010 + UInt64(receiver.index), isRandom: false))
             },
             machine: { [unowned self] in machine }, outwardAddress: { [unowned self] in outwardAddress })
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ProxyIdentityTests {
     private func identity(
-        _ members: String, receiver: UInt16 = 0, network: String? = "dc:a6:32:00:00:01", installation: String = "abc"
+        _ members: String, receiver: UInt16 = 0, network: String? = "dc:a6:32:00:00:01", installation: String? = "abc"
     ) throws -> ProxyIdentity {
         let configuration = try Configuration(parsing: "{\(members)}".utf8, hostName: "pi")
         let proxy = BluetoothProxySettings(listen: .proxy, key: .absent)
@@ -48,6 +48,18 @@ import Testing
         #expect(try identity("deviceId: 'k'", receiver: 1).mac != container)
         // Given by software, and not of a group.
         #expect(container.value >> 40 & 3 == 2)
+    }
+
+    @Test(
+        "A machine that shows neither a network adapter nor a machine-id is refused: all such machines would be one device"
+    )
+    func nothingStable() throws {
+        #expect(try !identity("deviceId: 'k'", network: nil, installation: nil).isDistinct)
+        #expect(try identity("deviceId: 'k'", network: nil).isDistinct)
+        let second = try identity("deviceId: 'k'", receiver: 1, installation: nil)
+        #expect(second.isDistinct)
+        let other = try identity("deviceId: 'k'", receiver: 1, network: "dc:a6:32:00:00:02", installation: nil)
+        #expect(second.mac != other.mac && second.bluetooth != other.bluetooth)
     }
 
     @Test("The room is suggested only if the user named it")

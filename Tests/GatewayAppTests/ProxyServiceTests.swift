@@ -157,6 +157,20 @@ import Testing
         #expect(machine.endpoints.map(\.isStopped) == [true, false])
     }
 
+    @Test func `A machine that nothing tells from others is served no proxy, and told what to do`() throws {
+        machine.facts = ProxyIdentity.Facts(networkAdapter: nil, installation: nil, bluetooth: nil)
+        let fixture = try start()
+        #expect(machine.endpoints.isEmpty)
+        #expect(fixture.service.proxies.states.first?.problem?.contains("/etc/machine-id") == true)
+        #expect(fixture.service.proxies.states.first?.cure?.hasPrefix("make a machine-id") == true)
+    }
+
+    @Test func `What the kernel dropped before it was read is shown`() throws {
+        let fixture = try start()
+        fixture.radio.lostOfTap = 7
+        #expect(fixture.service.proxies.states.map(\.lost) == [7])
+    }
+
     @Test func `A reload that changes nothing of it leaves the clients connected`() throws {
         let fixture = try start()
         try fixture.reload(Self.on + "tag: \"x\",")
@@ -187,6 +201,8 @@ import Testing
         machine.buses[0].answer("EntryGroupNew") { $0.path("/Client1/EntryGroup1") }
         machine.buses[0].answer("AddService")
         machine.buses[0].answer("Commit")
+        #expect(fixture.service.proxies.states.first?.isAtAvahi == false)
+        machine.buses[0].answer("GetState") { $0.int32(2) }
         #expect(fixture.service.proxies.states.first?.isAtAvahi == true)
         machine.buses[0].breaks()
         fixture.wait(.seconds(12))

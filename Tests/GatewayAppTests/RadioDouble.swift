@@ -32,7 +32,11 @@ final class RadioDouble: RadioLink {
 
     init() {}
 
+    /// Packets that came for the tap, and were not read in time.
+    var lostOfTap: UInt64 = 0
+
     func setTap(_ output: PacketOutput?) { packets = output }
+    func packetsLost(by receiver: Receiver) -> UInt64 { lostOfTap }
 
     var isStarted: Bool { output != nil }
 

@@ -19,7 +19,11 @@ private final class ScannerDouble: Scanner {
         isRunning = true
     }
 
+    /// Whether every packet was wanted last.
+    private(set) var wantsAll = false
+
     func stop() { isRunning = false }
+    func setWantsAll(_ wantsAll: Bool) { self.wantsAll = wantsAll }
 }
 
 /// A link whose scanners fail or not, and what it tells.
@@ -115,10 +119,12 @@ private final class LinkFixture: RadioOutput {
         link.setTap { report, data, _ in
             packets.append([UInt8(truncatingIfNeeded: report.address.value)] + data.indices.map { data[$0] })
         }
+        #expect(fixture.scanners.last?.wantsAll == true)
         hear(link)
         #expect(fixture.sightings == 2)
         #expect(packets.map(\.count) == [28, 8])
         link.setTap(nil)
+        #expect(fixture.scanners.last?.wantsAll == false)
         hear(link)
         #expect(fixture.sightings == 3)
         #expect(packets.count == 2)

@@ -92,8 +92,9 @@ private final class ScannerFixture: ScannerOutput {
     }
 
     /// Supported and enabled features, at most 32 handles of 16 patterns, and the number of handles.
-    static func features(monitors: UInt8) -> [UInt8] {
-        [1, 0, 0, 0, 1, 0, 0, 0, 32, 0, 16, monitors, 0]
+    static func features(monitors: UInt8, isFiltering: Bool = false) -> [UInt8] {
+        let features: UInt8 = isFiltering ? 1 : 0
+        return [features, 0, 0, 0, features, 0, 0, 0, 32, 0, 16, monitors, 0]
     }
 
     func wait(_ duration: Duration) {
@@ -324,6 +325,73 @@ private final class ScannerFixture: ScannerOutput {
             fixture.kernel.sent() == ["removeMonitor 0", "setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
         fixture.kernel.grants(0, handle: 2)
         #expect(fixture.kernel.sent().isEmpty)
+    }
+
+    private func features(isFiltering: Bool) -> [UInt8] {
+        ScannerFixture.features(monitors: 1, isFiltering: isFiltering)
+    }
+
+    @Test
+    func `While every packet is wanted, a controller that matches patterns is asked for all, and presence hears on`()
+        throws
+    {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        scanner.setWantsAll(true)
+        #expect(fixture.kernel.sent() == ["readMonitorFeatures 0"])
+        fixture.kernel.answers(.readMonitorFeatures, 0, features(isFiltering: true))
+        let own = 1 + BeaconPacketPattern.telemetry.count
+        #expect(fixture.kernel.management.sent.last?[6] == UInt8(own + BeaconPacketPattern.everything.count))
+        #expect(
+            fixture.kernel.sent() == ["removeMonitor 0", "setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
+        fixture.kernel.grants(0, handle: 2)
+        #expect(fixture.drainEvents().isEmpty, "it listens all the time")
+        scanner.setWantsAll(false)
+        #expect(fixture.kernel.management.sent.last?[6] == UInt8(own))
+        fixture.kernel.grants(0, handle: 3)
+        #expect(fixture.drainEvents().isEmpty && scanner.adapters.map(\.isListening) == [true])
+    }
+
+    @Test func `A controller that delivers everything anyway is left alone while every packet is wanted`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        scanner.setWantsAll(true)
+        fixture.kernel.answers(.readMonitorFeatures, 0, features(isFiltering: false))
+        scanner.setWantsAll(false)
+        scanner.setWantsAll(true)
+        #expect(fixture.kernel.sent() == ["readMonitorFeatures 0"])
+    }
+
+    @Test func `A controller without room for all packets keeps the patterns of presence, and that is shown`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        scanner.setWantsAll(true)
+        fixture.kernel.management.sent = []
+        fixture.kernel.answers(.readMonitorFeatures, 0, features(isFiltering: true))
+        let room = UInt8(1 + BeaconPacketPattern.telemetry.count)
+        for handle: UInt8 in 2...20 {
+            guard let asked = fixture.kernel.management.sent.last(where: { $0.first == 0x52 })?[6] else { break }
+            fixture.kernel.management.sent = []
+            if asked > room {
+                fixture.kernel.answers(.addPatternsMonitor, 0, status: 0x0d)
+            } else {
+                fixture.kernel.grants(0, handle: handle)
+            }
+        }
+        #expect(scanner.adapters.map(\.unheard) == [[.others]])
+        #expect(scanner.adapters.map(\.isListening) == [true] && scanner.failure == nil)
+    }
+
+    @Test func `An adapter that comes while every packet is wanted is asked, too`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        scanner.setWantsAll(true)
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        _ = fixture.kernel.sent()
+        fixture.kernel.grants(0)
+        #expect(fixture.kernel.sent() == ["readMonitorFeatures 0"])
+        #expect(fixture.drainEvents() == ["0 listens"])
     }
 
     @Test func `A kernel that is busy is asked again each second, however often`() throws {

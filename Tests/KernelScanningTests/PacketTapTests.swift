@@ -74,12 +74,16 @@ import Testing
         #expect(fixture.kernel.hci.isEmpty)
     }
 
-    @Test("What the kernel dropped is counted once")
+    @Test("What the kernel dropped is counted once, and remembered when the adapter is closed")
     func lost() throws {
         fixture.tap.listen(to: [first])
         try #require(fixture.kernel.hci[0]).drops = 3
         fixture.tap.listen(to: [first])
         fixture.tap.listen(to: [first])
-        #expect(fixture.tap.lost == 3)
+        #expect(fixture.tap.lost == [first: 3])
+        try #require(fixture.kernel.hci[0]).drops = 5
+        fixture.tap.listen(to: [])
+        fixture.tap.listen(to: [first])
+        #expect(fixture.tap.lost == [first: 5])
     }
 }

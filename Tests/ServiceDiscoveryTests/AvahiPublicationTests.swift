@@ -19,6 +19,14 @@ import Testing
             bus.answer("EntryGroupNew") { $0.path("/Client1/EntryGroup1") }
             bus.answer("AddService")
             bus.answer("Commit")
+            bus.answer("GetState") { $0.int32(2) }
+        }
+
+        func state(_ number: Int32, of group: String = "/Client1/EntryGroup1") {
+            bus.signal(group, "org.freedesktop.Avahi.EntryGroup", "StateChanged") { signal in
+                signal.int32(number)
+                signal.string("org.freedesktop.Avahi.Success")
+            }
         }
 
         /// The bus says who has Avahi's name.
@@ -33,20 +41,36 @@ import Testing
 
     private let fixture = Fixture()
 
-    @Test func `A service is announced when Avahi has taken all of it`() {
+    @Test func `A service is announced when Avahi has taken all of it, and nobody else has its name`() {
         fixture.bus.answer("EntryGroupNew") { $0.path("/Client1/EntryGroup1") }
         #expect(fixture.bus.calls == ["AddService EntryGroup1"])
         fixture.bus.answer("AddService")
         #expect(!fixture.publication.isPublished)
         fixture.bus.answer("Commit", of: "/Client1/EntryGroup1")
+        fixture.bus.answer("GetState") { $0.int32(1) }
+        #expect(!fixture.publication.isPublished && fixture.publication.problem == nil)
+        fixture.state(2)
         #expect(fixture.publication.isPublished && fixture.publication.problem == nil)
         #expect(fixture.changes == 1)
     }
 
-    @Test(arguments: ["EntryGroupNew", "AddService", "Commit"])
+    @Test(
+        arguments: [
+            (3, "another device of this network is called ibg-kitchen"), (4, "Avahi failed to announce it"),
+        ] as [(Int32, String)])
+    func `A name that another device has is told, also later`(state: Int32, problem: String) {
+        fixture.publish()
+        fixture.state(state, of: "/Client1/EntryGroup2")
+        #expect(fixture.publication.isPublished)
+        fixture.state(state)
+        #expect(!fixture.publication.isPublished && fixture.publication.problem == problem)
+    }
+
+    @Test(arguments: ["EntryGroupNew", "AddService", "Commit", "GetState"])
     func `What Avahi refuses is told, and ends the attempt`(member: String) {
         if member != "EntryGroupNew" { fixture.bus.answer("EntryGroupNew") { $0.path("/Client1/EntryGroup1") } }
-        if member == "Commit" { fixture.bus.answer("AddService") }
+        if ["Commit", "GetState"].contains(member) { fixture.bus.answer("AddService") }
+        if member == "GetState" { fixture.bus.answer("Commit") }
         fixture.bus.refuse(member, with: "org.freedesktop.Avahi.CollisionError")
         #expect(!fixture.publication.isPublished)
         #expect(fixture.publication.problem == "org.freedesktop.Avahi.CollisionError: no")

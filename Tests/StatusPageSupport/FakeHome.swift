@@ -158,6 +158,7 @@ package final class FakeHome: StatusSource {
         ]
         proxy.homes = [.init(address: "192.168.1.9", isConnected: true)]
         (proxy.sent, proxy.dropped, proxy.refused, proxy.failed) = (81_000, 12, 3, 4)
+        proxy.lost = 5
         return proxy
     }
 

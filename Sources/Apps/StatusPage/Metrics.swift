@@ -98,6 +98,7 @@ extension StatusSnapshot {
         let counts: [(name: String, help: String, count: KeyPath<ProxyState, UInt64>)] = [
             ("proxy_packets", "Packets that clients of the Bluetooth proxy got, once for each client.", \.sent),
             ("proxy_dropped_packets", "Packets that clients of the Bluetooth proxy were too slow for.", \.dropped),
+            ("proxy_lost_packets", "Packets for the Bluetooth proxy that were not read in time.", \.lost),
             ("proxy_refused_subscriptions", "Subscriptions that the Bluetooth proxy refused.", \.refused),
             ("proxy_failed_connections", "Connections to the Bluetooth proxy without the key, or too many.", \.failed),
         ]

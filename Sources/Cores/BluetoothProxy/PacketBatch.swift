@@ -5,12 +5,11 @@ import Beacon
 struct PacketBatch {
     /// The most bytes of one packet's advertising data, those of an advertisement and of its scan response.
     static let longestData = 62
-    /// The time for which the first packet waits for others. Home Assistant takes the time of arrival for that of reception, so it is
-    /// less than what the protocol's own devices take, 50 ms.
-    static let window: Duration = .milliseconds(20)
     /// With so many bytes a batch is sent at once.
     private static let fullSize = 4096
 
+    /// The time for which the first packet waits for others.
+    let window: Duration
     private(set) var payload: [UInt8] = []
     private(set) var count = 0
     /// When the first packet was heard.
@@ -19,7 +18,9 @@ struct PacketBatch {
     var isEmpty: Bool { count == 0 }
     var isFull: Bool { payload.count >= Self.fullSize }
     /// When it is sent at the latest; nil if it is empty.
-    var deadline: MonotonicInstant? { isEmpty ? nil : begin.advanced(by: Self.window) }
+    var deadline: MonotonicInstant? { isEmpty ? nil : begin.advanced(by: window) }
+
+    init(window: Duration = BatchWindow.longest) { self.window = window }
 
     mutating func add(_ report: AdvertisingReport, _ data: [UInt8], at now: MonotonicInstant) {
         if isEmpty { begin = now }

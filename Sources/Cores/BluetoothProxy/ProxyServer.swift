@@ -23,6 +23,7 @@ package struct ProxyServer: Sendable {
     private var homes = ProxyHomes()
     private var notes = ProxyNotes()
     private var batch = PacketBatch()
+    private var window = BatchWindow()
     private var scan = ProxyScan(state: .idle)
     private var counters = ProxyStatus.Counters()
     /// Seconds since 1970, and when that was.
@@ -32,10 +33,8 @@ package struct ProxyServer: Sendable {
 
     package init(_ settings: ProxySettings, key: ProxyKey, primitives: any NoisePrimitives) {
         (self.settings, self.key, self.primitives) = (settings, key, primitives)
-        let digits = settings.macAddress.description.utf8.filter { $0 != UInt8(ascii: ":") }.map { digit in
-            digit >= UInt8(ascii: "A") ? digit | 0x20 : digit
-        }
-        greeting = FrameReader.frame([1] + settings.name.utf8 + [0] + digits + [0])
+        let digits = hexadecimal(settings.macAddress.value, digits: 12)
+        greeting = FrameReader.frame([1] + settings.name.utf8 + [0] + digits.utf8 + [0])
     }
 
     /// When `tick` is due; nil: no time matters.
@@ -284,9 +283,10 @@ package struct ProxyServer: Sendable {
 
     /// What follows from any input.
     private mutating func finish(at now: MonotonicInstant) -> [Effect] {
-        if batch.isFull || batch.deadline.map({ $0 <= now }) == true {
+        if let deadline = batch.deadline, batch.isFull || deadline <= now {
+            window.sent(late: deadline.duration(to: now))
             for index in sessions.indices where sessions[index].isSubscribed { sessions[index].add(batch) }
-            batch = PacketBatch()
+            batch = PacketBatch(window: window.length)
         }
         for index in sessions.indices { counters.dropped += UInt64(sessions[index].dropOld(at: now)) }
         var effects = sessions.indices.flatMap { flush($0) }

@@ -4,6 +4,8 @@ package import Beacon
 package struct ProxySettings: Hashable, Sendable {
     /// The longest name of a device, bytes.
     package static let longestName = 31
+    /// How the connections are encrypted, as Home Assistant is told.
+    package static let encryption = NoiseHandshake.name
     /// The port at which Home Assistant waits for proxies that dial.
     package static let dialPort: UInt16 = 6054
 

@@ -128,7 +128,7 @@ extension HCIScanner: AdapterMonitorDelegate {
     }
 
     func received(_ event: ManagementEvent, index: UInt16, at now: MonotonicInstant) {
-        if case .monitorFeatures(let handles, _) = event { byIndex[index]?.session.hasNoMonitors = handles == 0 }
+        if case .monitorFeatures(let handles, _, _) = event { byIndex[index]?.session.hasNoMonitors = handles == 0 }
     }
 
     // The management socket also reports packets while another program has a monitor or a discovery; the raw socket

@@ -3,8 +3,8 @@ package enum ManagementEvent: Hashable, Sendable {
     /// The answer to a command without return parameters, or to a failed command.
     case completed(ManagementCommand.Opcode, status: UInt8)
     case monitorAdded(handle: UInt16)
-    /// How many monitors the adapter has, and how many the kernel allows.
-    case monitorFeatures(handles: Int, limit: Int)
+    /// How many monitors the adapter has, how many the kernel allows, and whether the controller matches patterns itself.
+    case monitorFeatures(handles: Int, limit: Int, isFiltering: Bool)
     case supportedCommands([UInt16])
     case indexList([UInt16])
     case controllerInformation(ControllerInformation)
@@ -85,7 +85,9 @@ package enum ManagementEvent: Hashable, Sendable {
             guard let limit = result.littleEndian16(at: 8), let handles = result.littleEndian16(at: 11) else {
                 return nil
             }
-            return .monitorFeatures(handles: Int(handles), limit: Int(limit))
+            // The kernel matches patterns for any adapter. It names that feature of those whose controller does it.
+            let features = result.littleEndian32(at: 0) ?? 0
+            return .monitorFeatures(handles: Int(handles), limit: Int(limit), isFiltering: features & 1 != 0)
         case .addPatternsMonitor:
             return result.littleEndian16(at: 0).map { .monitorAdded(handle: $0) }
         default:

@@ -18,10 +18,14 @@ package final class MgmtScanner: FallibleScanner {
         var monitor: UInt16?
         /// A monitor was requested, and the answer has not arrived yet.
         var isArming = false
+        /// How many monitors there are was asked, because there is no room for one more.
+        var isCounting = false
+        /// Whether its controller matches patterns itself, and delivers nothing else; nil: it was not asked.
+        var isFiltering: Bool?
         /// A controller that matches patterns itself may have room only for the first of them.
         var room = PatternRoom()
         var takesDuty = true
-        /// The duty and the patterns of the last request.
+        /// The duty and the patterns of the last request, of which as many were asked for as there is room for.
         var requestedDuty = ScanDuty.full
         var requestedPatterns: [BeaconPacketPattern] = []
         /// How many of the patterns in their order were requested.
@@ -52,6 +56,7 @@ package final class MgmtScanner: FallibleScanner {
     private var duty: ScanDuty
     /// What the monitors ask for beside iBeacons and telemetry.
     private var patterns: [BeaconPacketPattern] = []
+    private var wantsAll = false
     private let monitor: AdapterMonitor
     private var byIndex: [UInt16: Adapter] = [:]
     private let health: HealthTimer
@@ -116,6 +121,26 @@ package final class MgmtScanner: FallibleScanner {
         }
     }
 
+    package func setWantsAll(_ wantsAll: Bool) {
+        guard wantsAll != self.wantsAll else { return }
+        self.wantsAll = wantsAll
+        for index in byIndex.keys.sorted() { byIndex[index].map(askForAll) }
+    }
+
+    /// Most controllers deliver everything anyway. One that matches patterns is asked for more of them.
+    private func askForAll(_ adapter: Adapter) {
+        guard let isFiltering = adapter.isFiltering else {
+            return wantsAll && adapter.isReady ? monitor.send(.readMonitorFeatures(adapter.watch.index)) : ()
+        }
+        guard isFiltering, adapter.requestedPatterns != wanted(adapter) else { return }
+        adapter.room = PatternRoom()
+        arm(adapter.watch.index)
+    }
+
+    private func wanted(_ adapter: Adapter) -> [BeaconPacketPattern] {
+        BeaconPacketPattern.inOrder(identities: patterns, isAll: wantsAll && adapter.isFiltering == true)
+    }
+
     package func stop() {
         health.stop()
         let now = host.now
@@ -140,9 +165,9 @@ package final class MgmtScanner: FallibleScanner {
             adapter.monitor = nil
         }
         adapter.requestedDuty = duty
-        adapter.requestedPatterns = patterns
+        let wanted = wanted(adapter)
+        adapter.requestedPatterns = wanted
         monitor.send(.setMonitorScan(index, duty))
-        let wanted = BeaconPacketPattern.inOrder(identities: patterns)
         adapter.requestedCount = adapter.room.next(of: wanted.count)
         monitor.send(.addMonitor(index, Array(wanted.prefix(adapter.requestedCount))))
     }
@@ -161,14 +186,15 @@ package final class MgmtScanner: FallibleScanner {
             adapter.watch.scanStarted(duty: taken, because: "advertisement monitor set", at: now)
         }
         // The setting was changed while the request was pending.
-        if hasMoreRoom || adapter.requestedDuty != duty || adapter.requestedPatterns != patterns {
-            arm(adapter.watch.index)
+        if hasMoreRoom || adapter.requestedDuty != duty || adapter.requestedPatterns != wanted(adapter) {
+            return arm(adapter.watch.index)
         }
+        if wantsAll, adapter.isFiltering == nil { askForAll(adapter) }
     }
 
     /// Shows what the controller is not asked for because it has no room, once for each change.
     private func tellRoom(of adapter: Adapter) {
-        let wanted = BeaconPacketPattern.inOrder(identities: adapter.requestedPatterns)
+        let wanted = adapter.requestedPatterns
         let unheard = BeaconPacketPattern.kinds(of: wanted.dropFirst(adapter.requestedCount))
         guard unheard != adapter.watch.status.unheard else { return }
         adapter.watch.status.unheard = unheard
@@ -187,6 +213,7 @@ package final class MgmtScanner: FallibleScanner {
         }
         if status == ManagementStatus.noResources {
             // The kernel has no monitor left, or a controller that matches patterns itself has no room. The number decides.
+            adapter.isCounting = true
             return monitor.send(.readMonitorFeatures(adapter.watch.index))
         }
         refused(adapter, status: status, at: now)
@@ -194,7 +221,8 @@ package final class MgmtScanner: FallibleScanner {
 
     /// The number of monitors, after a request for one more was refused because there is no room.
     private func counted(_ adapter: Adapter, handles: Int, limit: Int, at now: MonotonicInstant) {
-        guard adapter.isArming else { return }
+        guard adapter.isArming, adapter.isCounting else { return }
+        adapter.isCounting = false
         guard handles >= limit else { return refused(adapter, status: ManagementStatus.noResources, at: now) }
         // The kernel's limit is 32 monitors, and monitors of killed programs stay. They keep the kernel scanning, so the gateway
         // receives reports through them.
@@ -286,13 +314,13 @@ extension MgmtScanner: AdapterMonitorDelegate {
     /// one would stop that scan, which some controllers refuse.
     private func keepsMonitor(_ adapter: Adapter) -> Bool {
         adapter.monitor != nil && adapter.observer.isOpen && adapter.requestedDuty == duty
-            && adapter.requestedPatterns == patterns
+            && adapter.requestedPatterns == wanted(adapter)
     }
 
     func adapterLost(_ index: UInt16, isGone: Bool, because reason: String, at now: MonotonicInstant) {
         guard let adapter = byIndex[index] else { return }
         adapter.isReady = false
-        adapter.isArming = false
+        (adapter.isArming, adapter.isCounting) = (false, false)
         adapter.isGone = isGone
         adapter.lost = adapter.lost ?? now
         if isGone { adapter.monitor = nil }
@@ -307,8 +335,14 @@ extension MgmtScanner: AdapterMonitorDelegate {
         case .discovering(let isOn): adapter.observer.isDiscovering = isOn
         case .monitorAdded(let handle): armed(adapter, handle: handle, at: now)
         case .completed(.addPatternsMonitor, let status): armingFailed(adapter, status: status, at: now)
-        case .monitorFeatures(let handles, let limit): counted(adapter, handles: handles, limit: limit, at: now)
-        case .completed(.readMonitorFeatures, _): refused(adapter, status: ManagementStatus.noResources, at: now)
+        case .monitorFeatures(let handles, let limit, let isFiltering):
+            adapter.isFiltering = isFiltering
+            counted(adapter, handles: handles, limit: limit, at: now)
+            askForAll(adapter)
+        case .completed(.readMonitorFeatures, _):
+            guard adapter.isCounting else { return adapter.isFiltering = false }
+            adapter.isCounting = false
+            refused(adapter, status: ManagementStatus.noResources, at: now)
         case .completed(.setDefaultSystemConfiguration, let status):
             adapter.takesDuty = status == ManagementStatus.success
             if !adapter.takesDuty {

@@ -13,8 +13,8 @@ package final class PacketTap {
     private let kernel: any KernelBluetooth
     private let output: Output
     private var sources: [Receiver: Source] = [:]
-    /// Packets that the kernel dropped because they were not read in time.
-    package private(set) var lost: UInt64 = 0
+    /// Packets of each adapter that the kernel dropped because they were not read in time.
+    package private(set) var lost: [Receiver: UInt64] = [:]
 
     package convenience init(host: any EventHost, output: @escaping Output) {
         self.init(host: host, kernel: RunningKernel(), output: output)
@@ -31,7 +31,7 @@ package final class PacketTap {
     /// opened again by a later call.
     package func listen(to receivers: [Receiver]) {
         for (receiver, source) in sources {
-            lost += UInt64(source.reader.lostPackets())
+            lost[receiver, default: 0] += UInt64(source.reader.lostPackets())
             if !receivers.contains(receiver) { sources[receiver] = nil }
         }
         guard kernel.holds(.netRaw) else { return }

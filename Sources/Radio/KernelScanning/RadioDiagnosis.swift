@@ -98,7 +98,7 @@ package enum RadioDiagnosis {
             guard let information = information(socket, index),
                 selection.includes(index: index, address: information.address)
             else { return nil }
-            guard case .monitorFeatures(let handles, _) = answer(socket, .readMonitorFeatures(index)) else {
+            guard case .monitorFeatures(let handles, _, _) = answer(socket, .readMonitorFeatures(index)) else {
                 return (index, information, nil)
             }
             return (index, information, handles)

@@ -32,6 +32,7 @@ package final class AutoScanner: Scanner {
     private var duty = ScanDuty.full
     /// The same holds for these.
     private var patterns: [BeaconPacketPattern] = []
+    private var wantsAll = false
     private var nextClimb = MonotonicInstant.zero
     /// Each fall makes the next climb wait longer, so that a way that starts and then fails does not alternate with another.
     private var climbs = Backoff(from: .seconds(30), to: .seconds(600))
@@ -72,6 +73,11 @@ package final class AutoScanner: Scanner {
         current?.scanner.setPatterns(patterns)
     }
 
+    package func setWantsAll(_ wantsAll: Bool) {
+        self.wantsAll = wantsAll
+        current?.scanner.setWantsAll(wantsAll)
+    }
+
     package func stop() {
         timer?.cancel()
         timer = nil
@@ -87,6 +93,7 @@ package final class AutoScanner: Scanner {
                 let scanner = try way.make()
                 scanner.setDuty(duty)
                 scanner.setPatterns(patterns)
+                scanner.setWantsAll(wantsAll)
                 try scanner.start()
                 current?.scanner.stop()
                 current = (candidate, scanner)

@@ -17,7 +17,7 @@ package struct BeaconPacketPattern: Hashable, Sendable {
 
     /// What packets of a pattern are for.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        case iBeacons, identities, telemetry
+        case iBeacons, identities, telemetry, others
 
         /// Kinds in words, such as `named phones, addresses and frames, and batteries`.
         package static func text(_ kinds: [Kind]) -> String {
@@ -26,6 +26,7 @@ package struct BeaconPacketPattern: Hashable, Sendable {
                 case .iBeacons: "iBeacons"
                 case .identities: "named phones, addresses and frames"
                 case .telemetry: "batteries"
+                case .others: "other devices, which the Bluetooth proxy hears"
                 }
             }.joined(separator: ", and ")
         }
@@ -33,9 +34,12 @@ package struct BeaconPacketPattern: Hashable, Sendable {
 
     /// All patterns, the most important first: of a controller with little room, the last give way.
     ///
-    /// - Parameter identities: Those of `IdentityResolver.patterns`.
-    package static func inOrder(identities: [BeaconPacketPattern]) -> [BeaconPacketPattern] {
-        [.iBeacon] + identities + telemetry.filter { !identities.contains($0) }
+    /// - Parameters:
+    ///   - identities: Those of `IdentityResolver.patterns`.
+    ///   - isAll: Every packet is wanted, as far as patterns can say that.
+    package static func inOrder(identities: [BeaconPacketPattern], isAll: Bool = false) -> [BeaconPacketPattern] {
+        let own = [.iBeacon] + identities + telemetry.filter { !identities.contains($0) }
+        return isAll ? own + everything : own
     }
 
     /// The kinds of these patterns, the most important first.
@@ -43,9 +47,19 @@ package struct BeaconPacketPattern: Hashable, Sendable {
     /// - Parameter patterns: A part of the result of `inOrder`.
     package static func kinds(of patterns: some Sequence<BeaconPacketPattern>) -> [Kind] {
         let kinds = Set(
-            patterns.map { $0 == .iBeacon ? Kind.iBeacons : telemetry.contains($0) ? .telemetry : .identities })
+            patterns.map { pattern in
+                if everything.contains(pattern) { return Kind.others }
+                return pattern == .iBeacon ? .iBeacons : telemetry.contains(pattern) ? .telemetry : .identities
+            })
         return Kind.allCases.filter(kinds.contains)
     }
+
+    /// Any content of the structures that nearly every packet has one of, the most frequent first: service data, data of a
+    /// manufacturer, flags, services and names.
+    package static let everything: [BeaconPacketPattern] = [
+        AdvertisingData.serviceData16, AdvertisingData.manufacturerSpecificData, 0x01, 0x03, 0x09, 0x02, 0x08, 0x07,
+        0x21,
+    ].map { BeaconPacketPattern(type: $0, start: []) }
 
     /// Manufacturer specific data that begins as every iBeacon does.
     package static let iBeacon = BeaconPacketPattern(

@@ -24,6 +24,9 @@ package protocol Scanner: AnyObject {
 
     /// Sets the packets that are wanted beside those of iBeacons and telemetry, before the start or while the scanner runs.
     func setPatterns(_ patterns: [BeaconPacketPattern])
+
+    /// Sets whether every packet is wanted, before the start or while the scanner runs. What presence hears stays the same.
+    func setWantsAll(_ wantsAll: Bool)
 }
 
 extension Scanner {
@@ -31,6 +34,8 @@ extension Scanner {
     package var problem: ScanProblem? { nil }
     /// A scanner that delivers all packets, or only those of iBeacons and telemetry, ignores it.
     package func setPatterns(_ patterns: [BeaconPacketPattern]) {}
+    /// A scanner that delivers all packets anyway, or cannot choose, ignores it.
+    package func setWantsAll(_ wantsAll: Bool) {}
     /// A scanner that does not control the radio ignores it, and `AdapterStatus.duty` stays nil.
     package func setDuty(_ duty: ScanDuty) {}
 }

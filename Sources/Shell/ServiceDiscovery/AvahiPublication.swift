@@ -23,13 +23,20 @@ package final class AvahiPublication {
     /// `AVAHI_IF_UNSPEC` and `AVAHI_PROTO_UNSPEC`: everywhere.
     private static let any: Int32 = -1
 
+    /// The states of an entry group, as Avahi numbers them (avahi-common/defs.h).
+    private enum GroupState: Int32 {
+        case uncommitted, registering, established, collision, failure
+    }
+
     private let service: Service
     private let bus: any MessageBus
     private let onChange: () -> Void
     /// Answers to the calls of an earlier attempt count no more.
     private var attempt = 0
+    /// Avahi's object for the service.
+    private var group = ""
 
-    /// Whether Avahi has taken the service.
+    /// Whether Avahi answers for the service: it has asked the network first whether another device has the name.
     package private(set) var isPublished = false
     /// Why it has not; nil: it has, or has not answered yet.
     package private(set) var problem: String?
@@ -61,8 +68,10 @@ package final class AvahiPublication {
 
     /// Avahi was started, or has ended: with it all that it announced.
     private func handle(_ message: BusMessage) {
-        guard message.isSignal, message.member == "NameOwnerChanged" else { return }
+        guard message.isSignal else { return }
         var reader = message.reader
+        if message.member == "StateChanged", message.path == group { return take(reader.int32) }
+        guard message.member == "NameOwnerChanged" else { return }
         reader.next()
         reader.next()
         guard reader.string?.isEmpty == false else { return end(because: "avahi-daemon does not run") }
@@ -73,6 +82,7 @@ package final class AvahiPublication {
         attempt += 1
         ask(BusMessage.call(AvahiSearch.busName, "/", Self.serverInterface, "EntryGroupNew")) { publication, answer in
             guard let group = answer.reader.string else { return publication.end(because: "Avahi names no group") }
+            publication.group = group
             publication.add(to: group)
         }
     }
@@ -94,11 +104,27 @@ package final class AvahiPublication {
         ask(call) { publication, _ in
             publication.ask(BusMessage.call(AvahiSearch.busName, group, Self.groupInterface, "Commit")) {
                 publication, _ in
-                publication.isPublished = true
-                publication.problem = nil
-                publication.onChange()
+                // It tells changes, and the first may have come before.
+                publication.ask(BusMessage.call(AvahiSearch.busName, group, Self.groupInterface, "GetState")) {
+                    $0.take($1.reader.int32)
+                }
             }
         }
+    }
+
+    private func take(_ number: Int32?) {
+        switch number.flatMap(GroupState.init) {
+        case .established: set(true, nil)
+        case .collision: end(because: "another device of this network is called \(service.instance)")
+        case .failure: end(because: "Avahi failed to announce it")
+        case .uncommitted, .registering, nil: set(false, nil)
+        }
+    }
+
+    private func set(_ isPublished: Bool, _ problem: String?) {
+        guard (isPublished, problem) != (self.isPublished, self.problem) else { return }
+        (self.isPublished, self.problem) = (isPublished, problem)
+        onChange()
     }
 
     private func ask(_ call: BusMessage?, _ answered: @escaping (AvahiPublication, BusMessage) -> Void) {
@@ -111,7 +137,7 @@ package final class AvahiPublication {
 
     private func end(because reason: String) {
         attempt += 1
-        (isPublished, problem) = (false, reason)
-        onChange()
+        group = ""
+        set(false, reason)
     }
 }

@@ -1,5 +1,6 @@
 import Base
 package import Beacon
+import BluetoothProxy
 package import Configuration
 import JSON
 
@@ -9,12 +10,12 @@ package struct ProxyIdentity: Hashable, Sendable {
     package struct Facts: Hashable, Sendable {
         /// The address of the first network adapter, such as `dc:a6:32:00:00:01`; nil: none is shown, as in a container.
         package var networkAdapter: String?
-        /// What stays the same on this installation: its machine-id.
-        package var installation: String
+        /// What stays the same on this installation: its machine-id; nil: it has none.
+        package var installation: String?
         /// The address of the Bluetooth adapter; nil: there is none, as for a recording.
         package var bluetooth: DeviceAddress?
 
-        package init(networkAdapter: String?, installation: String, bluetooth: DeviceAddress?) {
+        package init(networkAdapter: String?, installation: String?, bluetooth: DeviceAddress?) {
             (self.networkAdapter, self.installation, self.bluetooth) = (networkAdapter, installation, bluetooth)
         }
     }
@@ -32,6 +33,9 @@ package struct ProxyIdentity: Hashable, Sendable {
     /// The source of the packets: no other scanner of Home Assistant has it.
     package let bluetooth: DeviceAddress
     package let port: UInt16
+    /// Whether anything of the machine tells it from others. Of what nothing is known, nothing is made: all such machines would be
+    /// one device.
+    package let isDistinct: Bool
 
     /// - Parameter receiver: The adapter. The first has the port of the settings, the next the next one.
     package init(_ configuration: Configuration, _ proxy: BluetoothProxySettings, _ receiver: Receiver, _ facts: Facts)
@@ -42,10 +46,12 @@ package struct ProxyIdentity: Hashable, Sendable {
         friendlyName = receiver.index == 0 ? title : "\(title) hci\(receiver.index)"
         area = configuration.namedRoom ?? ""
         let own = facts.networkAdapter.flatMap(Self.address)
-        let derived = Self.derived("\(facts.installation) \(receiver.index)")
+        let seed = facts.installation ?? own.map { "\($0)" }
+        isDistinct = seed != nil
+        let derived = Self.derived("\(seed ?? "") \(receiver.index)")
         // A second adapter is a second device, and the machine has one network address for both.
         mac = receiver.index == 0 ? own ?? derived : derived
-        bluetooth = facts.bluetooth ?? Self.derived("\(facts.installation) \(receiver.index) bluetooth")
+        bluetooth = facts.bluetooth ?? Self.derived("\(seed ?? "") \(receiver.index) bluetooth")
         port = proxy.listen.port &+ receiver.index
     }
 
@@ -77,7 +83,6 @@ package struct ProxyIdentity: Hashable, Sendable {
     /// The unique id as 12 digits in lower case.
     private var macDigits: String { hexadecimal(mac.value, digits: 12) }
 
-    static let encryption = "Noise_NNpsk0_25519_ChaChaPoly_SHA256"
     static let project = "ibeacon.gateway"
 
     /// Where Home Assistant looks for devices of ESPHome at its broker.
@@ -91,7 +96,8 @@ package struct ProxyIdentity: Hashable, Sendable {
     func announcement(at host: String) -> [UInt8] {
         let json: JSONValue = [
             "ip": .string(host), "name": .string(name), "friendly_name": .string(friendlyName),
-            "port": .integer(Int64(port)), "mac": .string(macDigits), "api_encryption": .string(Self.encryption),
+            "port": .integer(Int64(port)), "mac": .string(macDigits),
+            "api_encryption": .string(ProxySettings.encryption),
         ]
         return json.bytes
     }
@@ -104,7 +110,7 @@ package struct ProxyIdentity: Hashable, Sendable {
     func records(version: String, esphome: String) -> [String] {
         [
             "mac=\(macDigits)", "friendly_name=\(friendlyName)", "version=\(esphome)", "platform=Linux",
-            "board=ibeacon-gateway", "network=ethernet", "api_encryption=\(Self.encryption)",
+            "board=ibeacon-gateway", "network=ethernet", "api_encryption=\(ProxySettings.encryption)",
             "project_name=\(Self.project)", "project_version=\(version)",
         ]
     }

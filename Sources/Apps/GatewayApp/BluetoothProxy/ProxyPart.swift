@@ -76,6 +76,8 @@ final class ProxyPart {
         let clock = app.host.wallClock
         let epoch = clock.isKnown ? clock.epochSeconds(at: now) : nil
         let adapters = radio.adapters
+        // A machine-id or a network adapter may have come meanwhile.
+        if proxies.contains(where: { !$0.identity.isDistinct && $0.identity != identity(of: $0.receiver) }) { close() }
         for adapter in adapters where !proxies.contains(where: { $0.receiver == adapter.receiver }) {
             add(adapter.receiver)
         }
@@ -142,8 +144,10 @@ final class ProxyPart {
     // MARK: - Status
 
     var states: [StatusSnapshot.ProxyState] {
-        proxies.map {
-            $0.state(adapter: "hci\($0.receiver.index)", isAtBroker: announcement.isAnnounced($0.identity.name))
+        proxies.map { proxy in
+            var state = proxy.state(isAtBroker: announcement.isAnnounced(proxy.identity.name))
+            state.lost = radio.packetsLost(by: proxy.receiver)
+            return state
         }
     }
 }

@@ -57,7 +57,7 @@ package struct ProxySurroundings {
             facts: { receiver in
                 ProxyIdentity.Facts(
                     networkAdapter: MachineNetwork.adapterAddress(),
-                    installation: MachineNetwork.machineID() ?? "none",
+                    installation: MachineNetwork.machineID(),
                     bluetooth: isRecorded ? nil : RadioDiagnosis.address(of: receiver.index))
             },
             machine: { MachineNetwork.addresses() }, outwardAddress: { MachineNetwork.outwardAddress() })
@@ -78,6 +78,7 @@ package struct ProxySurroundings {
             return link
         }
         return try ProxyLink(
-            settings, key: key, functions: functions, host: host, port: address.port, loop: loop, refusal: refusal)
+            settings, key: key, functions: functions, host: host, port: address.port, loop: loop,
+            refusal: refusal)
     }
 }

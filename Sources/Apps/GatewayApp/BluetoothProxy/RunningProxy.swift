@@ -12,6 +12,25 @@ final class RunningProxy {
     /// How long it waits before it tries again to get its port, or to reach Avahi.
     private static let pause: Duration = .seconds(10)
 
+    struct Problem: Hashable, CustomStringConvertible {
+        let description: String
+        let cure: String
+
+        static let notDistinct = Problem(
+            description: "neither a network adapter nor /etc/machine-id tells this machine from others",
+            cure:
+                "make a machine-id (systemd-machine-id-setup), or give the container one of its own; it is tried again")
+        static let zeroKey = Problem(
+            description: "its key is all zeros, which Home Assistant takes for none",
+            cure: "make another one: openssl rand -base64 32; then reload")
+
+        static func port(_ port: UInt16, _ error: SystemError) -> Problem {
+            Problem(
+                description: "port \(port) cannot be opened: \(error)",
+                cure: "free the port, or write another one: bluetoothProxy: {listen: \"*:PORT\"}; it is tried again")
+        }
+    }
+
     let identity: ProxyIdentity
     let receiver: Receiver
     private let settings: BluetoothProxySettings
@@ -24,8 +43,8 @@ final class RunningProxy {
     private(set) var homes: [String]
     /// Whether a client wants packets.
     private(set) var wantsPackets = false
-    /// Why it does not listen.
-    private(set) var problem: String?
+    /// Why it does not listen, and what to do.
+    private(set) var problem: Problem?
     private var nextTry = MonotonicInstant.zero
     private var nextPublication = MonotonicInstant.zero
 
@@ -50,9 +69,10 @@ final class RunningProxy {
 
     private func open(epochSeconds: Int64?, at now: MonotonicInstant) {
         nextTry = now.advanced(by: Self.pause)
+        guard identity.isDistinct else { return problem = .notDistinct }
         guard let secret = settings.key.inFile, let bytes = Base64.bytes(secret.revealed.utf8),
             let key = ProxyKey(bytes)
-        else { return problem = "its key is all zeros, which Home Assistant takes for none" }
+        else { return problem = .zeroKey }
         var address = settings.listen
         address.port = identity.port
         let (surroundings, allowed) = (surroundings, settings.allowed)
@@ -67,7 +87,7 @@ final class RunningProxy {
             if let epochSeconds { endpoint.handle(.time(epochSeconds: UInt32(clamping: epochSeconds))) }
             endpoint.handle(.homes(homes))
         case .failure(let error):
-            problem = "port \(identity.port) cannot be opened: \(error)"
+            problem = .port(identity.port, error)
         }
     }
 
@@ -127,9 +147,10 @@ final class RunningProxy {
     var isOpen: Bool { endpoint != nil }
 
     /// - Parameter isAtBroker: Whether the broker has its announcement.
-    func state(adapter: String, isAtBroker: Bool) -> StatusSnapshot.ProxyState {
-        var state = StatusSnapshot.ProxyState(name: identity.name, adapter: adapter, port: identity.port)
-        state.problem = problem
+    func state(isAtBroker: Bool) -> StatusSnapshot.ProxyState {
+        var state = StatusSnapshot.ProxyState(
+            name: identity.name, adapter: "hci\(receiver.index)", port: identity.port)
+        (state.problem, state.cure) = (problem?.description, problem?.cure)
         state.isAtBroker = isAtBroker
         state.isAtAvahi = publication?.isPublished ?? false
         state.avahiProblem = publication == nil ? "there is no system bus" : publication?.problem

@@ -33,6 +33,8 @@ package protocol RadioLink: AnyObject {
     /// Sets who takes every packet that adapters receive, whether or not presence needs it; nil: nobody. What presence hears stays
     /// the same.
     func setTap(_ output: PacketOutput?)
+    /// Packets of a receiver that came for the tap, and were not read in time: the total since the start.
+    func packetsLost(by receiver: Receiver) -> UInt64
     /// What was learned of the keys, in their order.
     var phones: [PhoneHearing] { get }
 }

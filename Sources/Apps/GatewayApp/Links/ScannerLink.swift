@@ -27,6 +27,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     /// Who takes every packet.
     private var packets: PacketOutput?
     private let makeTap: TapFactory?
+    /// Made for the first who takes every packet. It remembers what was lost.
     private var tap: PacketTap?
     private var tapTimer: (any EventRegistration)?
     /// Whether a packet is looked at beyond an iBeacon and telemetry: one flag, so that a tap that is off costs nothing.
@@ -73,6 +74,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
             self.scanner = scanner
             scanner.setDuty(duty)
             scanner.setPatterns(resolver.patterns)
+            scanner.setWantsAll(packets != nil)
             try scanner.start()
             saidFailure = nil
         } catch {
@@ -111,10 +113,15 @@ package final class ScannerLink: RadioLink, ScannerOutput {
 
     package func setTap(_ output: PacketOutput?) {
         packets = output
-        tap = output.flatMap { makeTap?($0) }
+        if tap == nil, output != nil {
+            tap = makeTap? { [weak self] report, data, receiver in self?.packets?(report, data, receiver) }
+        }
+        scanner?.setWantsAll(output != nil)
         updateReach()
         followAdapters()
     }
+
+    package func packetsLost(by receiver: Receiver) -> UInt64 { tap?.lost[receiver] ?? 0 }
 
     private func updateReach() { looksFurther = resolver.isOn || packets != nil }
 
@@ -123,6 +130,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
         tapTimer?.cancel()
         tapTimer = nil
         guard let tap else { return }
+        guard packets != nil else { return tap.listen(to: []) }
         tap.listen(to: adapters.map(\.receiver))
         tapTimer = host.at(host.now.advanced(by: Self.tapInterval)) { [weak self] in self?.followAdapters() }
     }

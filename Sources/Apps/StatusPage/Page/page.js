@@ -178,6 +178,7 @@ function tiles() {
     const facts = proxy.clients.map(client => `${clean(client.name)} at ${clean(client.address)}${client.refusal ? ": " + clean(client.refusal) : ""}`);
     facts.push(`${proxy.sent.toLocaleString()} packets`);
     if (proxy.dropped) facts.push(proxy.dropped + " dropped");
+    if (proxy.lost) facts.push(proxy.lost + " lost");
     if (proxy.refused) facts.push(proxy.refused + " refused");
     if (proxy.failed) facts.push(proxy.failed + " without the key");
     list.push([`Bluetooth proxy ${clean(proxy.name)}`, proxy.problem ? "not listening" : `port ${proxy.port}, ${served} client${served === 1 ? "" : "s"}`, proxy.problem ? clean(proxy.problem) : facts.join(" · "), Boolean(proxy.problem) || proxy.clients.some(client => client.refusal)]);

@@ -103,7 +103,7 @@ struct StatusText {
             [
                 "proxy", proxy.problem == nil ? "port \(proxy.port)" : "not listening",
                 "\(proxy.name) by \(proxy.adapter): \(proxy.problem ?? proxy.clientText); \(proxy.sent) packets, "
-                    + "\(proxy.dropped) dropped, \(proxy.refused) refused, \(proxy.failed) without the key",
+                    + "\(proxy.dropped) dropped, \(proxy.lost) lost, \(proxy.refused) refused, \(proxy.failed) without the key",
             ]
         }
         let queue = status.queue

@@ -18,6 +18,7 @@ extension StatusSnapshot.ProxyState {
         }
         sent = json["sent"]?.asCount ?? 0
         dropped = json["dropped"]?.asCount ?? 0
+        lost = json["lost"]?.asCount ?? 0
         refused = json["refused"]?.asCount ?? 0
         failed = json["failed"]?.asCount ?? 0
     }

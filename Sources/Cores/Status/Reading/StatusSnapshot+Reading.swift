@@ -72,7 +72,7 @@ extension StatusSnapshot.Adapter {
     }
 
     /// The kinds of patterns that may give way.
-    private static let kinds: Set = ["identities", "telemetry"]
+    private static let kinds: Set = ["identities", "telemetry", "others"]
 }
 
 extension MalformedCounters {

@@ -12,6 +12,8 @@ extension StatusSnapshot {
         package var port: UInt16
         /// Why it does not listen at its port; nil: it does.
         package var problem: String?
+        /// What to do about it. Only the running service knows it; others read it in the findings.
+        package var cure: String?
         /// Whether the broker has its announcement for Home Assistant.
         package var isAtBroker = false
         /// Whether Avahi announces it.
@@ -25,6 +27,8 @@ extension StatusSnapshot {
         package var sent: UInt64 = 0
         /// Packets that clients were too slow for.
         package var dropped: UInt64 = 0
+        /// Packets that the kernel dropped because they were not read in time.
+        package var lost: UInt64 = 0
         /// Subscriptions that were refused.
         package var refused: UInt64 = 0
         /// Connections that ended before their handshake did, or that were too many.
@@ -72,7 +76,8 @@ extension StatusSnapshot.ProxyState {
             "avahiProblem": .optional(avahiProblem.map { .shown($0) }),
             "clients": .array(clients.map { $0.json(at: now) }),
             "homes": .array(homes.map { ["address": .string($0.address), "connected": .bool($0.isConnected)] }),
-            "sent": .count(sent), "dropped": .count(dropped), "refused": .count(refused), "failed": .count(failed),
+            "sent": .count(sent), "dropped": .count(dropped), "lost": .count(lost), "refused": .count(refused),
+            "failed": .count(failed),
         ]
     }
 
@@ -87,10 +92,7 @@ extension StatusSnapshot.ProxyState {
         let place = "\(name), \(adapter) at port \(port)"
         if let problem {
             return [
-                Finding(
-                    .error, "proxy", "\(place): \(problem)",
-                    cure: "free the port, or write another one: bluetoothProxy: {listen: \"*:PORT\"}; it is tried again"
-                )
+                Finding(.error, "proxy", "\(place): \(problem)", cure: cure ?? "see the log; it is tried again")
             ]
         }
         let refused = clients.compactMap { client in
