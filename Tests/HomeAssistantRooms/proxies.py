@@ -1,11 +1,15 @@
 """ESPHome Bluetooth proxies, a room each, that hear tags: the device's side of ESPHome's native API.
 
-usage: proxies.py PORT KEY TAG_UUID ROOM...     the first room's proxy listens on PORT, the next one on PORT + 1, and so on
+usage: proxies.py PORT KEY TAG_UUID ROOM...     the first room's proxy listens on PORT, the next one on PORT + 1, and so on; NAME=ROOM
+                                                names one of several proxies of a room
 
 Commands come as lines on standard input, and each is answered by a line of JSON on standard output:
   put N ROOM     tag N (its minor number; `bike` has a fixed address, `phone` a private one) is in the room; `-`: it is silent
   rate HZ        packets of each tag in a second
   down ROOM      the proxy is switched off; `up ROOM`: on again
+  play N FILE    what tag N was heard with in a recording (Benchmarks/rooms/traces), whose gateways are the proxies of the same names; a minute
+                 lies between two of its sessions
+  truth          where the tag that is played was in truth: [[time, session, room or null], …] by the computer's clock, and at last `end`
   sent           how many packets of tags each proxy has sent so far, by room
 
 Needs: noiseprotocol and aioesphomeapi, of whose description of the protocol (api_pb2) this uses the messages.
@@ -114,9 +118,9 @@ class Session:
 class Proxy:
     """A proxy in a room."""
 
-    def __init__(self, number, room, port, key):
+    def __init__(self, number, name, room, port, key):
         self.room, self.port, self.key, self.server, self.sessions, self.sent = room, port, key, None, set(), 0
-        self.name = f"proxy-{room.lower().replace(' ', '-')}"
+        self.name = f"proxy-{name.lower().replace(' ', '-')}"
         self.mac, self.source = (f"B8:27:EB:00:{kind}:{number:02X}" for kind in ("11", "22"))
 
     def description(self):
@@ -156,11 +160,13 @@ class Proxy:
 
 
 async def main():
-    port, key, tag, rooms = int(sys.argv[1]), base64.b64decode(sys.argv[2]), uuid.UUID(sys.argv[3]), sys.argv[4:]
-    proxies = {room: Proxy(number, room, port + number, key) for number, room in enumerate(rooms)}
+    port, key, tag = int(sys.argv[1]), base64.b64decode(sys.argv[2]), uuid.UUID(sys.argv[3])
+    named = [(word.partition("=")[0], word.rpartition("=")[2]) for word in sys.argv[4:]]
+    rooms = [name for name, _ in named]
+    proxies = {name: Proxy(number, name, room, port + number, key) for number, (name, room) in enumerate(named)}
     for proxy in proxies.values():
         await proxy.up()
-    places, rate = {}, [5.0]
+    places, rate, truth = {}, [5.0], []
 
     def packet(name):
         """The address and the data of a tag."""
@@ -195,6 +201,29 @@ async def main():
                 if packets and proxies[room].hear(packets):
                     proxies[room].sent += sum(address != HEADPHONES for address, _, _ in packets)
 
+    async def play(number, file):
+        address, data = packet(number)
+        session, room, begin = None, None, 0
+        with open(file) as lines:
+            rows = [line.rstrip("\n").split(",") for line in lines if not line.startswith("#")]
+        names = [field.partition("=")[0] for field in rows.pop(0)[1:]]
+        for row in rows:
+            at = float(row[1])
+            if row[0] != session:
+                if session is not None:
+                    truth.append([time.time(), session, None])
+                    await asyncio.sleep(60)
+                session, room, begin = row[0], None, time.monotonic() - at
+            await asyncio.sleep(max(0, begin + at - time.monotonic()))
+            if row[2] != room:
+                room = row[2]
+                truth.append([time.time(), session, room])
+            for name, level in zip(names, row[3:]):
+                if level:
+                    proxies[name].hear([(address, round(float(level)), data)])
+        truth.append([time.time(), session, None])
+        truth.append("end")
+
     task = asyncio.create_task(advertise())
     task.add_done_callback(lambda done: done.cancelled() or sys.exit(f"advertising ended: {done.exception()!r}"))
     lines = asyncio.StreamReader()
@@ -211,6 +240,11 @@ async def main():
                 await proxies[" ".join(room).strip()].down()
             case ["up", *room]:
                 await proxies[" ".join(room).strip()].up()
+            case ["play", number, file]:
+                playing = asyncio.create_task(play(number, file.strip()))
+                playing.add_done_callback(lambda done: done.cancelled() or not done.exception() or sys.exit(repr(done.exception())))
+            case ["truth"]:
+                answer = truth
             case ["sent"]:
                 answer = {room: proxy.sent for room, proxy in proxies.items()}
         print(json.dumps(answer), flush=True)
