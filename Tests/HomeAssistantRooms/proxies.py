@@ -121,7 +121,8 @@ class Proxy:
     def __init__(self, number, name, room, port, key):
         self.room, self.port, self.key, self.server, self.sessions, self.sent = room, port, key, None, set(), 0
         self.name = f"proxy-{name.lower().replace(' ', '-')}"
-        self.mac, self.source = (f"B8:27:EB:00:{kind}:{number:02X}" for kind in ("11", "22"))
+        # As of an ESP32, whose Bluetooth address is that of its Wi-Fi plus 2. Bermuda takes addresses that are as near for one device.
+        self.mac, self.source = (f"B8:27:EB:{number:02X}:00:{last}" for last in ("10", "12"))
 
     def description(self):
         return api.DeviceInfoResponse(
