@@ -7,16 +7,16 @@ import Testing
 @testable import Gateway
 
 @Suite struct BoundTests {
-    /// So many regions, each of a beacon of its own.
-    private func regions(_ numbers: Range<Int>) -> [RegionChange] {
-        numbers.map { number in
-            let pattern = "\(GatewayHarness.uuid):\(number / 60_000 + 1):\(number % 60_000 + 1)"
-            let description = try? RegionDescription(parsing: "R\(number):\(pattern)", base: .decimal)
-            return description.map {
-                .set(Region(rid: "r\(number)", description: $0, timestamp: 1), isRIDDerived: false)
-            } ?? .remove(rid: "none")
-        }
+    /// Regions, each of a beacon of its own. They are made once, because reading so many descriptions takes longer than a test.
+    private static let many: [RegionChange] = (0..<Gateway.mostRegions + 10).map { number in
+        let pattern = "\(GatewayHarness.uuid):\(number / 60_000 + 1):\(number % 60_000 + 1)"
+        let description = try? RegionDescription(parsing: "R\(number):\(pattern)", base: .decimal)
+        return description.map {
+            .set(Region(rid: "r\(number)", description: $0, timestamp: 1), isRIDDerived: false)
+        } ?? .remove(rid: "none")
     }
+
+    private func regions(_ numbers: Range<Int>) -> [RegionChange] { Array(Self.many[numbers]) }
 
     @Test func `Regions that would be too many change nothing, are counted, and the reason is said`() throws {
         var harness = try GatewayHarness("waypoints: [\(GatewayHarness.waypoint("Hall", rid: "h"))]")

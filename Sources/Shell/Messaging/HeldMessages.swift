@@ -81,8 +81,10 @@ struct HeldMessages {
         guard now >= freshPausedUntil, !waiting.isEmpty else { return nil }
         var topics = Set(messages.map(\.publication.topic))
         // An earlier message of the queue goes before a later one of its topic.
-        let free = waiting.indices.filter { topics.insert(waiting[$0].publication.topic).inserted }
-        return free.first { (waiting[$0].publication.kind == .state) == isState }.map { waiting.remove(at: $0) }
+        for place in waiting.indices where topics.insert(waiting[place].publication.topic).inserted {
+            if (waiting[place].publication.kind == .state) == isState { return waiting.remove(at: place) }
+        }
+        return nil
     }
 
     /// Removes the messages that a later one of their topic replaces, as the outbox does with those that were not sent.
