@@ -1,4 +1,5 @@
 import Base
+import Configuration
 import Gateway
 import Messaging
 import OwnTracks
