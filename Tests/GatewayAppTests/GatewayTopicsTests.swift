@@ -16,6 +16,25 @@ import Testing
     init() throws { directory = try TemporaryDirectory() }
 
     @Test(arguments: [
+        ("", ["owntracks/jane/hall/cmd"]), ("cmd: false,", []),
+        ("reannounce: true,", ["homeassistant/status", "owntracks/jane/hall/cmd"]),
+        (
+            "homeAssistant: {discovery: true, prefix: \"ha\"},",
+            ["ha/status", "homeassistant/status", "owntracks/jane/hall/cmd"]
+        ),
+        ("rooms: {site: \"home\"},", ["owntracks/jane/hall/cmd"]),
+    ]) func `The topics of Home Assistant and of the site are subscribed to only where they are used`(
+        members: String, filters: [String]
+    ) throws {
+        let fixture = try ServiceFixture(members, in: directory)
+        fixture.wait(.seconds(1))
+        #expect(fixture.broker.filters.sorted() == filters)
+        let side = fixture.availability.filters.sorted()
+        #expect(side.contains { $0.hasPrefix("ibeacon-rooms/") } == members.contains("rooms"), "\(side)")
+        #expect(side.contains { $0.hasSuffix("/config") } == members.contains("discovery"), "\(side)")
+    }
+
+    @Test(arguments: [
         "", "homeAssistant: {discovery: true},", "reannounce: true, homeAssistant: {prefix: \"ha\"},", "cmd: false,",
         "trackers: [{deviceId: \"anna\"}], homeAssistant: {discovery: true},",
         "rooms: {site: \"home\", encryptionKey: \"secret\"},", "bluetoothProxy: {keyFile: \"key\"},",

@@ -145,7 +145,16 @@ struct HTTPServiceTests {
         #expect(server?["kind"] == "server")
         let reason = server?["reason"]?.string ?? ""
         #expect(reason == "it does not accept the message on owntracks/jane/hall/event: the server answers 500")
-        // The server has it later.
+        // By this subject doctor takes it over.
+        let findings = fixture.status.page?.pageState()["findings"]?.array ?? []
+        #expect(findings.contains { $0["subject"] == "server" && $0["level"] != "ok" }, "\(findings)")
+        fixture.broker.send(
+            .steppedAside(MessageToken(rawValue: 9), topic: "owntracks/jane/hall", reason: "the server answers 500"))
+        fixture.settle()
+        let two = fixture.status.page?.pageState()["brokers"]?.array?.first?["reason"]?.string ?? ""
+        #expect(two.contains("/event and 1 other: "), "\(two)")
+        // The server has them later.
+        fixture.broker.send(.acknowledged(MessageToken(rawValue: 9)))
         fixture.broker.send(.acknowledged(MessageToken(rawValue: 1)))
         fixture.settle()
         fixture.wait(.seconds(10))

@@ -11,15 +11,16 @@ import Testing
 
 /// What the gateway lacks when something is refused, in words.
 @Suite struct RefusalConsequenceTests {
-    private func consequence(_ members: String = "rooms: {}", isOn: Bool = true) throws -> RefusalConsequence {
+    private func consequence(_ members: String = "rooms: {encryptionKey: 'secret'}", isOn: Bool = true) throws
+        -> RefusalConsequence
+    {
         let json = try JSONValue(parsing: Array("{deviceId: 'hall', \(members)}".utf8), dialect: .json5)
         let configuration = try Configuration(json, hostName: "hall")
         let clock = WallClock(epochOffset: 0, isKnown: true)
         let gateway = Gateway(configuration: configuration, wallClock: clock, explainsTransitions: false)
         return RefusalConsequence(
-            trackers: gateway.trackers, birthTopics: ["homeassistant/status"],
-            buttonTopic: HomeAssistantFeed.commandTopic("hall"),
-            feed: ReadingFeedSettings(configuration), feedIsOn: isOn, phoneFilter: "ibeacon-rooms/home/phones/+")
+            trackers: gateway.trackers, discovery: DiscoveryTopics(prefix: "ha", device: "hall"),
+            feed: ReadingFeedSettings(configuration), feedIsOn: isOn, phones: PhoneSite(configuration))
     }
 
     private func text(_ kind: Refused.Kind, _ object: String, _ consequence: RefusalConsequence) -> String? {
@@ -31,7 +32,11 @@ import Testing
         ("ibeacon-rooms/home/tags", nil), ("ibeacon-rooms/home/nearby", nil),
         ("ibeacon-rooms/home/phones/+", "keys of phones that other gateways have do not arrive"),
         ("ibeacon-gateway/hall/command", "the buttons in Home Assistant do nothing"),
-        ("homeassistant/+/x/+/config", "entities that this configuration no longer has stay in Home Assistant"),
+        ("ha/status", "a start of Home Assistant is not noticed there"),
+        ("ha/+/ibeacon-gateway-hall/+/config", "entities that this configuration no longer has stay in Home Assistant"),
+        ("ha/+/ibeacon-gateway-old/+/config", "entities that this configuration no longer has stay in Home Assistant"),
+        ("ibeacon-gateway/old/availability", "entities that this configuration no longer has stay in Home Assistant"),
+        ("other", ""),
     ]) func `A subscription that is refused`(_ filter: String, _ expected: String?) throws {
         #expect(text(.subscription, filter, try consequence()) == expected)
     }
@@ -42,6 +47,18 @@ import Testing
         #expect(text(.subscription, topics.command, consequence) == "commands cannot arrive")
         #expect(text(.message, topics.event, consequence) == "transitions do not arrive")
         #expect(text(.size, topics.event, consequence) == "transitions do not arrive")
+        #expect(text(.message, topics.base, consequence) == "locations do not arrive")
+    }
+
+    @Test(arguments: [
+        ("ha/sensor/ibeacon-gateway-hall/k_rssi/config", "entities are missing in Home Assistant"),
+        ("ibeacon-gateway/hall/region/k", "the states of the gateway and of its regions stay old at the broker"),
+        ("ibeacon-gateway/hall/availability", "the states of the gateway and of its regions stay old at the broker"),
+        ("ibeacon-rooms/home/phones/hall", "other gateways do not get the keys of phones that this one has"),
+        ("esphome/discover/hall", "Home Assistant does not find the Bluetooth proxy"),
+        ("ibeacon-gateway/hallway/region/k", ""),
+    ]) func `Messages that are refused`(_ topic: String, _ expected: String) throws {
+        #expect(text(.message, topic, try consequence()) == expected)
     }
 
     @Test(arguments: ["heard", "gateway", "nearby"])

@@ -129,6 +129,31 @@ struct ServiceTests {
         #expect(fixture.store.counters?.outboxRows == 0)
     }
 
+    @Test func `Where a connection has other limits than the one before, all states are published again, once`() throws
+    {
+        let fixture = try ServiceFixture(in: directory)
+        try fixture.bringKeys()
+        let topic = "ibeacon-gateway/hall/region/"
+        func states() -> Int { fixture.broker.messages.count { $0.topic.hasPrefix(topic) } }
+        func reconnect(_ limits: BrokerLimits) {
+            fixture.broker.lose()
+            fixture.settle()
+            fixture.broker.send(.limited(limits))
+            fixture.settle()
+            fixture.broker.restore()
+            fixture.wait(.seconds(5))
+        }
+        let before = states()
+        reconnect(.none)
+        #expect(states() == before)
+        reconnect(BrokerLimits(highestQoS: .atMostOnce))
+        #expect(states() == before + 1)
+        reconnect(BrokerLimits(highestQoS: .atMostOnce))
+        #expect(states() == before + 1)
+        reconnect(.none)
+        #expect(states() == before + 2)
+    }
+
     @Test func `A transition during a disk failure is published once, when the disk writes again`() throws {
         let disk = FaultyDisk()
         let fixture = try ServiceFixture(in: directory, vfs: disk.name)

@@ -1,6 +1,7 @@
 import Base
 import Configuration
 import Gateway
+import Health
 import Messaging
 import Runtime
 import ServiceSupport
@@ -59,6 +60,12 @@ import Testing
 
     private func message(_ topic: String) -> BrokerEvent {
         .message(ReceivedMessage(topic: topic, payload: [], qos: .atMostOnce, retained: false))
+    }
+
+    @Test func `What the second connection is refused is in the record, as what the first one is`() throws {
+        handle(.refusal(Refused(.message, "a", on: "availability", because: "no")))
+        let refused = try #require(app.watch.refusals.entries.first).refused
+        #expect((refused.connection, refused.object) == ("availability", "a"))
     }
 
     @Test func `Each token comes back to the part and the number that it was made of`() {

@@ -21,6 +21,20 @@ import Testing
         #expect(locations(&house).isEmpty)
     }
 
+    @Test func `After a restart with a new session, too, but not with the old one or a clean one`() throws {
+        for (members, isNew, expected) in [
+            (Self.places, true, ["owntracks/jane/hall", "owntracks/jane/anna"]), (Self.places, false, []),
+            ("cleanSession: true, \(Self.places)", true, []),
+        ] {
+            var house = try GatewayHarness(members)
+            house.handle(.brokerConnected(isNew: true))
+            try house.restart(members, after: 100)
+            _ = house.drainMessages()
+            house.handle(.brokerConnected(isNew: isNew))
+            #expect(locations(&house) == expected, "\(members), new: \(isNew)")
+        }
+    }
+
     @Test(arguments: ["pubRetain: false, \(places)", "monitoring: -1, \(places)", ""])
     func `Where no location is retained or published, none is`(members: String) throws {
         var house = try GatewayHarness(members)

@@ -97,7 +97,7 @@ import Testing
         #expect(verdict.code == 69)
         #expect(
             verdict.says(
-                "messages to owntracks/jane/hall/event are refused: the broker refuses it: not authorised",
+                "messages to owntracks/jane/hall/event are refused: not authorised",
                 "messages to owntracks/jane/hall are refused", "commands on owntracks/jane/hall/cmd do not arrive",
                 "topic readwrite owntracks/jane/hall/#", "messages to ibeacon-gateway/hall/region/doctor are refused",
                 "topic write ibeacon-gateway/hall/#"), "\(verdict.text)")

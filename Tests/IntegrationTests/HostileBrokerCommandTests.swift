@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
         case garbage
         /// A length of more bytes than a packet may have.
         case endlessLength
-        /// CONNACK, and then a packet with an unknown property for each subscription.
+        /// CONNACK, and then a packet with an unknown property for each subscription and message.
         case unknownPropertyLater
 
         func reply(to packet: ScriptedBroker.Packet) -> ScriptedBroker.Reply {
@@ -24,15 +25,50 @@ import Testing
             case .endlessLength: .bytes([0x20, 0xff, 0xff, 0xff, 0xff, 0xff])
             case .unknownPropertyLater where packet.type == 1: .bytes([0x20, 3, 0, 0, 0])
             case .unknownPropertyLater where packet.type == 8: .bytes([0x90, 6] + packet.identifier + [2, 0x7f, 0, 1])
+            case .unknownPropertyLater where packet.type == 3: .bytes([0x40, 6] + packet.identifier + [0, 2, 0x7f, 0])
             case .unknownPropertyLater: .bytes([])
             }
         }
     }
 
+    /// Such a broker, which counts what it was sent.
+    private final class HostileBroker: Sendable {
+        private let counts: Counts
+        private let broker: ScriptedBroker
+
+        /// By the type of the packet.
+        private final class Counts: Sendable {
+            let byType = Mutex<[UInt8: Int]>([:])
+        }
+
+        init(_ answer: Answer) throws {
+            let counts = Counts()
+            self.counts = counts
+            broker = try ScriptedBroker { packet in
+                counts.byType.withLock { $0[packet.type, default: 0] += 1 }
+                return answer.reply(to: packet)
+            }
+        }
+
+        deinit { broker.close() }
+
+        var port: UInt16 { broker.port }
+        /// Attempts to connect that arrived.
+        var connects: Int { count(of: [1]) }
+        /// Messages and subscriptions that arrived.
+        var requests: Int { count(of: [3, 8]) }
+
+        private func count(of types: [UInt8]) -> Int {
+            counts.byType.withLock { all in types.reduce(0) { $0 + (all[$1] ?? 0) } }
+        }
+    }
+
+    /// Every command that connects, but for `setup`.
     private static let commands = [
-        ["doctor", "--listen", "0"], ["rooms", "status"], ["rooms", "tags", "list"],
-        ["rooms", "learn", "Kitchen", "--tag", "jane"],
-        ["phones", "list"], ["report"],
+        ["doctor", "--listen", "0"], ["report"], ["rooms", "status"], ["rooms", "find", "jane"], ["rooms", "gateways"],
+        ["rooms", "gateways", "remove", "attic"], ["rooms", "gateways", "moved", "attic"], ["rooms", "clear"],
+        ["rooms", "learn", "Kitchen", "--tag", "jane"], ["rooms", "rename", "Hall", "Lounge"],
+        ["rooms", "forget", "Hall"],
     ]
 
     private func isOrderly(_ arguments: [String], in directory: TemporaryDirectory) throws -> (
@@ -47,24 +83,24 @@ import Testing
     @Test(arguments: Answer.allCases)
     func `No command ends by a signal, or never, at such a broker`(answer: Answer) throws {
         for words in Self.commands {
-            let broker = try ScriptedBroker(reply: answer.reply)
-            defer { broker.close() }
+            let broker = try HostileBroker(answer)
             let directory = try TemporaryDirectory()
             let file = try directory.write(
                 #"{_type: "configuration", host: "127.0.0.1", port: \#(broker.port), deviceId: "hall", http: null, "#
-                    + #"rooms: {}, scanner: {capture: "\#(GatewayProcess.fixtures)/demo.btsnoop"}}"#, to: "config.json")
+                    + #"lat: 48, lon: 16, rooms: {}, scanner: {capture: "\#(GatewayProcess.fixtures)/demo.btsnoop"}}"#,
+                to: "config.json")
             let ended = try isOrderly(
                 ["--config", file, "--state-dir", directory.file("state")] + words, in: directory)
-            #expect(ended.code >= 0, "\(words) at \(answer): \(ended)")
+            #expect(ended.code > 0, "\(words) at \(answer): \(ended)")
             #expect(!ended.text.isEmpty)
-            if words[0] == "doctor" { #expect(ended.code != 0, "\(words) at \(answer): \(ended)") }
+            #expect(broker.connects > 0, "\(words) did not get to the broker: \(ended)")
+            if answer == .unknownPropertyLater { #expect(broker.requests > 0, "\(words) asked for nothing: \(ended)") }
         }
     }
 
     @Test(arguments: Answer.allCases)
     func `setup writes nothing at such a broker`(answer: Answer) throws {
-        let broker = try ScriptedBroker(reply: answer.reply)
-        defer { broker.close() }
+        let broker = try HostileBroker(answer)
         let directory = try TemporaryDirectory()
         let file = directory.file("config.json")
         let ended = try isOrderly(
@@ -75,6 +111,7 @@ import Testing
             ], in: directory)
         #expect(ended.code > 0, "\(answer): \(ended)")
         #expect(ended.text.contains("nothing was written"), "\(answer): \(ended)")
+        #expect(broker.connects > 0, "\(ended)")
         #expect((try? directory.read("config.json")) == nil)
     }
 }

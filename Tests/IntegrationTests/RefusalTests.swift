@@ -14,7 +14,6 @@ import Testing
     /// One row of the table in the documents.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        var members = ""
         let policy: PolicyBroker.Policy
         /// As in the column "what is refused" of `Docs/troubleshooting.md`.
         let document: String
@@ -22,6 +21,8 @@ import Testing
         let kind: String
         /// In the finding of `status`, which page, `doctor` and Home Assistant show, too.
         let words: [String]
+        /// Whether the broker takes what Home Assistant's problem shows.
+        var reachesHome = true
     }
 
     private static func policy(_ change: (inout PolicyBroker.Policy) -> Void) -> PolicyBroker.Policy {
@@ -39,10 +40,13 @@ import Testing
             document: "messages to a topic", kind: "message",
             words: ["messages to owntracks/jane/hall/event are refused: not authorised", "transitions do not arrive"]),
         Row(
-            testDescription: "the topics of Home Assistant", members: discovery,
+            testDescription: "the topics of Home Assistant",
             policy: policy { $0.publish = { $0.topic.hasPrefix("homeassistant/") ? .refused(0x87) : .allowed } },
             document: "messages to a topic", kind: "message",
-            words: ["messages to homeassistant/", "more are refused: not authorised"]),
+            words: [
+                "messages to homeassistant/", "more are refused: not authorised",
+                "entities are missing in Home Assistant",
+            ]),
         Row(
             testDescription: "a subscription",
             policy: policy { $0.subscribe = { $0.hasSuffix("/cmd") ? .refused(0x87) : .allowed } },
@@ -63,15 +67,15 @@ import Testing
         Row(
             testDescription: "the quality of messages",
             policy: policy { $0.properties = [0x24, 0] }, document: "messages over a limit", kind: "size",
-            words: ["over a limit: it does not support this QoS", "transitions do not arrive"]),
+            words: ["over a limit: it does not support this QoS", "transitions do not arrive"], reachesHome: false),
         Row(
             testDescription: "the size of messages",
             policy: policy { $0.properties = [0x27, 0, 0, 0, 100] }, document: "messages over a limit", kind: "size",
-            words: ["over a limit: larger than the broker accepts"]),
+            words: ["over a limit: larger than the broker accepts"], reachesHome: false),
         Row(
             testDescription: "retained messages",
             policy: policy { $0.properties = [0x25, 0] }, document: "that messages are retained", kind: "retain",
-            words: ["the broker retains nothing"]),
+            words: ["the broker retains nothing"], reachesHome: false),
     ]
 
     /// What `status --json` says.
@@ -84,8 +88,9 @@ import Testing
     func `What is refused is in the log, in status, in doctor and in the documents`(row: Row) throws {
         let broker = try PolicyBroker(row.policy)
         defer { broker.close() }
-        let members = row.members.isEmpty ? Self.sound : "\(Self.sound), \(row.members)"
-        let gateway = try GatewayProcess(members, port: broker.port)
+        let page = try LoopbackPort.free()
+        let gateway = try GatewayProcess(
+            "\(Self.sound), \(Self.discovery)", port: broker.port, http: "{listen: \"127.0.0.1:\(page)\"}")
         try gateway.start()
         var shown = ""
         let isShown = eventually {
@@ -101,15 +106,45 @@ import Testing
         let object = try #require(entry["object"]?.string)
         // That nothing is retained is about no topic.
         #expect(gateway.log.contains(object) || row.kind == "retain", "the log names it")
-        let doctor = try gateway.say(
-            "--config", gateway.directory.file("config.json"), "--state-dir", gateway.directory.file("state"), "doctor",
-            "--listen", "0")
+        let total =
+            "ibeacon_gateway_refusals_total{connection=\"\(entry["connection"]?.string ?? "")\",kind=\"\(row.kind)\"}"
+        #expect(try run("curl", ["-s", "http://127.0.0.1:\(page)/metrics"]).contains(total))
+        #expect(try run("curl", ["-s", "http://127.0.0.1:\(page)/status.json"]).contains(row.words[0]))
+        let isAtHome =
+            !row.reachesHome
+            || eventually {
+                broker.messages.contains {
+                    $0.topic == "ibeacon-gateway/hall/gateway" && $0.text.contains(row.words[0])
+                }
+            }
+        #expect(
+            isAtHome,
+            "Home Assistant's problem: \(broker.messages.filter { $0.topic.hasSuffix("/gateway") }.map(\.text))")
+        let doctor = try gateway.say("doctor", "--listen", "0")
         #expect(doctor.contains("BAD  service") && doctor.contains(row.words[0]), "\(doctor)")
         let parts = #filePath.split(separator: "/").dropLast(3)
         let file = "/" + parts.joined(separator: "/") + "/Docs/troubleshooting.md"
         let document = try run("cat", [file])
         #expect(document.contains("| \(row.document) |"))
         #expect(gateway.stop() == 0)
+    }
+
+    @Test func `What the rooms service is refused is in its log, on its page and in its metrics`() throws {
+        let broker = try PolicyBroker(
+            Self.policy { $0.publish = { $0.topic.hasPrefix("homeassistant/") ? .refused(0x87) : .allowed } })
+        defer { broker.close() }
+        let page = try LoopbackPort.free()
+        let service = try RoomsProcess(port: broker.port, instance: "a", page: page, ", \(Self.discovery)")
+        try service.start()
+        let words = ["messages to homeassistant/", "refused: not authorised"]
+        #expect(service.says(words[0]) && service.says(words[1]), "\(service.log)")
+        let shown = try eventual({ try run("curl", ["-s", "http://127.0.0.1:\(page)/status.json"]) }) { shown in
+            words.allSatisfy(shown.contains)
+        }
+        #expect(words.allSatisfy(shown.contains), "\(shown)")
+        let metrics = try run("curl", ["-s", "http://127.0.0.1:\(page)/metrics"])
+        #expect(metrics.contains("ibeacon_rooms_refusals_total{connection=\"main\",kind=\"message\"}"), "\(metrics)")
+        #expect(service.stop() == 0)
     }
 
     @Test func `A topic that is refused again and again is named once`() throws {
@@ -124,8 +159,9 @@ import Testing
         }
         #expect(eventually { count() >= 2 }, "\(gateway.log)")
         #expect(gateway.stop() == 0)
-        let lines = gateway.log.split(separator: "\n").filter { $0.contains(name) && !$0.contains("again") }
+        let lines = gateway.log.split(separator: "\n").filter { $0.contains(name) && !$0.contains(" times") }
         #expect(lines.count == 1, "\(gateway.log)")
+        #expect(gateway.log.contains("\(name); 2 times"), "\(gateway.log)")
     }
 
     @Test func `A broker that ends the connection at a forbidden filter costs three connections at most`() throws {

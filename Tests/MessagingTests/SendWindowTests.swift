@@ -150,6 +150,8 @@ import Testing
         _ = window.answered(messageID: 4)
         #expect(send(&window) == [3])
         #expect(window.connectionEnded(byBroker: true) == .refuse(message(3, to: "bad"), .endsConnection(times: 1)))
+        #expect("\(Refusal.endsConnection(times: 1))" == "the broker closed the connection when it was sent")
+        #expect("\(Refusal.endsConnection(times: 2))" == "the broker closed the connection 2 times when it was sent")
     }
 
     @Test func `If nothing else is taken, a topic that was refused before proves nothing`() {

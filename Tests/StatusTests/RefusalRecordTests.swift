@@ -132,6 +132,26 @@ import Testing
             ])
     }
 
+    @Test func `One and several of a kind have their own words`() {
+        for (kind, one, two) in [
+            (Refused.Kind.connection, "the connection 'a' is refused: no", "the connections 'a', 'b' are refused: no"),
+            (.clientID, "the client id 'a' is refused: no", "the client ids 'a', 'b' are refused: no"),
+            (.message, "messages to a are refused: no", "messages to a, b are refused: no"),
+        ] {
+            var log = Log()
+            log.add(Self.refused("a", kind, on: "readings"))
+            #expect(log.findings() == [one])
+            log.add(Self.refused("b", kind, on: "readings"))
+            #expect(log.findings() == [two])
+        }
+        let refused = Self.refused(String(repeating: "t", count: 300))
+        var log = Log()
+        log.add(refused)
+        #expect(refused.sentence(times: log.record.count(of: refused)) == refused.sentence)
+        log.add(refused)
+        #expect(refused.sentence(times: log.record.count(of: refused)) == refused.sentence + "; 2 times")
+    }
+
     @Test func `The first connection's own failures are shown as its state, those of others here`() {
         var log = Log()
         log.add(Self.refused("gw", .connection))

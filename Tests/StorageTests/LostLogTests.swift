@@ -54,6 +54,21 @@ import Testing
         #expect(store.events.delivered.map(\.text) == ["1", "2"])
     }
 
+    @Test(arguments: [[""], ["", "-wal", "-shm"]])
+    func `A file that was removed is noticed although nothing is written, and the state is written anew`(
+        removed: [String]
+    ) throws {
+        let store = Harness(directory.path)
+        store.send(.window(1), .commit([.regions(tracker: "t", [region("Hall")])]))
+        for suffix in removed { try remove(suffix) }
+        store.pass(.seconds(3))
+        store.pass(.seconds(1))
+        #expect(store.events.isStateLost)
+        // What the core is asked for then.
+        store.send(.commit([.regions(tracker: "t", [region("Hall")])]))
+        #expect(try afterKill().snapshot?.regions["t"] == [region("Hall")])
+    }
+
     @Test func `A commit right after the clean-up is written where a start finds it`() throws {
         let store = Harness(directory.path)
         store.send(.window(9))

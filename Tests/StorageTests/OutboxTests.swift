@@ -101,6 +101,18 @@ import Testing
         #expect(refused.map(\.row.text) == ["forbidden"])
     }
 
+    @Test func `a state that a limit had set aside does not go back, and is no longer counted`() throws {
+        let store = Harness(directory.path)
+        let state = message("large", topic: "ibeacon-gateway/hall/region/k", kind: .state)
+        store.send(.window(9), .commit([.message(state), .message(message("fine"))]))
+        store.send(.refused(1, reason: "limit"))
+        #expect(store.worker.counters.refusedRows == 1)
+        #expect(store.send(.readmit(reasons: ["limit"])).delivered.isEmpty)
+        #expect(store.worker.counters.refusedRows == 0 && store.worker.counters.outboxRows == 1)
+        store.stop()
+        #expect(try StoreReader(directory: directory.path).summary().refused.isEmpty)
+    }
+
     @Test func `of what the broker refuses only the latest is kept, and all of it counted`() throws {
         let store = Harness(directory.path) { $0.refusedLimit = 2 }
         store.send(.window(9), .commit((1...5).map { .message(message("\($0)")) }))

@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import TestSupport
 import Testing
 
@@ -29,6 +30,20 @@ import Testing
             user: isOwner ? status.st_uid : status.st_uid + 1, groups: isInGroup ? [status.st_gid] : [status.st_gid + 1]
         )
         #expect(user.mayRead(path) == mayRead)
+    }
+
+    @Test func `Every member that names a file is looked at, wherever it stands`() {
+        let found = ServiceFiles.files(
+            in: [
+                "passwordFile": "a", "caFile": "b", "encryptionKeyFile": "", "deviceId": "c",
+                "trackers": [["encryptionKeyFile": "d"]], "rooms": ["encryptionKeyFile": "e"],
+                "bluetoothProxy": ["keyFile": "f"],
+            ], "")
+        #expect(
+            found.map { "\($0.member) \($0.file)" } == [
+                "bluetoothProxy.keyFile f", "caFile b", "passwordFile a", "rooms.encryptionKeyFile e",
+                "trackers[0].encryptionKeyFile d",
+            ])
     }
 
     @Test func `A directory that may not be searched hides the file in it`() throws {

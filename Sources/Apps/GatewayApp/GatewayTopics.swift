@@ -39,18 +39,18 @@ package enum GatewayTopics {
                 isOwn && takesRequests ? .readwrite : .write, "\(root)/#",
                 "states of the regions and of the gateway"
                     + (isOwn && takesRequests ? ", and Home Assistant's buttons" : ""),
-                filters: isOwn && takesRequests ? ["\(root)/command"] : [], probes: [empty("\(root)/region/doctor")])
+                filters: isOwn && takesRequests ? [DeviceTopics.command(device: own)] : [],
+                probes: [empty(DeviceTopics.region(device: tracker.deviceID, rid: "doctor"))])
         }
-        let births = Set(["homeassistant/status", "\(settings.prefix)/status"]).sorted()
+        let discovery = DiscoveryTopics(prefix: settings.prefix, device: own)
         if settings.discovery || configuration.reannounces || configuration.bluetoothProxy != nil {
-            topics += births.map { UsedTopic(.read, $0, "Home Assistant says here that it starts") }
+            topics += discovery.births.sorted().map { UsedTopic(.read, $0, "Home Assistant says here that it starts") }
         }
         if settings.discovery {
-            let node = "ibeacon-gateway-" + TopicIdentifier.identifier(of: own)
             topics.append(
                 UsedTopic(
-                    .readwrite, "\(settings.prefix)/+/\(node)/+/config", "descriptions for Home Assistant",
-                    probes: [empty("\(settings.prefix)/sensor/\(node)/doctor/config")]))
+                    .readwrite, discovery.descriptions, "descriptions for Home Assistant",
+                    probes: [empty(discovery.description("sensor", "doctor"))]))
         }
         return topics
     }

@@ -62,13 +62,14 @@ extension Service {
 
     private var usesBirth: Bool { configuration.homeAssistant.discovery || configuration.reannounces }
 
-    private var birthTopics: Set<String> { DiscoveryConfig.birthTopics(prefix: configuration.homeAssistant.prefix) }
+    private var birthTopics: Set<String> { DiscoveryTopics.births(prefix: configuration.homeAssistant.prefix) }
 
     package func consequence(of refused: Refused) -> String? {
         RefusalConsequence(
-            trackers: app.core.trackers, birthTopics: birthTopics,
-            buttonTopic: HomeAssistantFeed.commandTopic(configuration.trackers[0].deviceID), feed: feed.settings,
-            feedIsOn: feed.isOn, phoneFilter: phones.filter
+            trackers: app.core.trackers,
+            discovery: DiscoveryTopics(
+                prefix: configuration.homeAssistant.prefix, device: configuration.trackers[0].deviceID),
+            feed: feed.settings, feedIsOn: feed.isOn, phones: phones.site
         ).text(of: refused)
     }
 }

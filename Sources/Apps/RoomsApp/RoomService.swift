@@ -228,7 +228,7 @@ extension RoomService: AppOwner {
     }
 
     private var filters: Set<String> {
-        var filters = Set(RoomTopics.filters(of: identity) + ["ibeacon-gateway/+/availability"])
+        var filters = Set(RoomTopics.filters(of: identity) + [DeviceTopics.availabilities])
         // ESPresense does not encrypt, so any client could publish readings without the site's key.
         if door.seal.allowsPlain {
             filters.formUnion(RoomTopics.espresense)

@@ -18,7 +18,7 @@ package enum RoomTopics {
             .other, topic: identity.topics.event, payload: LastWill(timestamp: epochSeconds).payload.bytes)
         var topics = [
             UsedTopic(.readwrite, "\(root)/#", "all of the site", filters: filters(of: identity)),
-            UsedTopic(.read, "ibeacon-gateway/+/availability", "which gateways are connected"),
+            UsedTopic(.read, DeviceTopics.availabilities, "which gateways are connected"),
             UsedTopic(
                 .readwrite, "\(identity.topics.base)/#",
                 "events of the service" + (configuration.obeysCommands ? ", and commands on /cmd" : ""),

@@ -24,11 +24,16 @@ struct Announcer: Sendable {
     private var rounds = RoundLimit(pause: .seconds(30))
     /// Whether the state of all regions was published since the start.
     private var hasAnnounced = false
+    /// Whether an earlier run may have published locations.
+    private var followsEarlierRun = false
 
     /// When something is due; nil: nothing waits.
     var due: MonotonicInstant? { [regions.due, cards.due, rounds.due].compactMap(\.self).min() }
 
     // MARK: - Rounds
+
+    /// The state of an earlier run was restored.
+    mutating func restored() { followsEarlierRun = true }
 
     /// Announces everything after the broker accepted a connection: once, and again where its session is new.
     ///
@@ -38,10 +43,12 @@ struct Announcer: Sendable {
         effects: [Gateway.Effect], hasLostMessages: Bool
     ) {
         defer { hasAnnounced = true }
-        guard hasAnnounced, isNewSession else {
-            return (hasAnnounced ? [] : announce(trackers, by: messages, isAgain: false), false)
+        guard hasAnnounced else {
+            // With a clean session each one is new, and says nothing about what the broker has lost.
+            let hasLostMessages = isNewSession && followsEarlierRun && !messages.settings.broker.cleanSession
+            return (announce(trackers, by: messages, isAgain: false), hasLostMessages)
         }
-        return (announce(trackers, by: messages, isAgain: true), true)
+        return isNewSession ? (announce(trackers, by: messages, isAgain: true), true) : ([], false)
     }
 
     /// Announces everything again because Home Assistant started, and knows no state.

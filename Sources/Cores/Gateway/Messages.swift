@@ -68,7 +68,7 @@ struct Messages {
             description: region.displayName, rssi: occupancy?.rssi)
         return [
             publish(
-                .state, of: tracker, on: RegionState.topic(device: tracker.configuration.deviceID, rid: region.rid),
+                .state, of: tracker, on: DeviceTopics.region(device: tracker.configuration.deviceID, rid: region.rid),
                 state.payload, isRetained: true,
                 // The state bears the time of the enter or leave, whenever it is published.
                 isTimeKnown: begin?.isTimeKnown(by: clock), at: begin?.since ?? instant)
@@ -81,7 +81,7 @@ struct Messages {
     func withdrawal(of rid: String, device: String, by tracker: TrackerState) -> Gateway.Effect {
         .publish(
             Publication(
-                .state, of: tracker.topics.base, topic: RegionState.topic(device: device, rid: rid), payload: [],
+                .state, of: tracker.topics.base, topic: DeviceTopics.region(device: device, rid: rid), payload: [],
                 qos: settings.broker.qos, isRetained: true, happened: now))
     }
 

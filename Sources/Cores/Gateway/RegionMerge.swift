@@ -29,8 +29,8 @@ extension RegionDifference {
     ///
     /// - Parameter count: The number of regions after it.
     func logEntry(count: Int) -> Gateway.Effect {
-        let text =
-            "\(inserted.count) new, \(updated.count) changed, \(removed.count) removed; \(count) regions now"
+        let changes = "\(inserted.count) new, \(updated.count) changed, \(removed.count) removed"
+        let text = "\(changes); \(counted(count, "region")) now"
         return .log(LogEntry(.info, "regions", "regions: \(text)"))
     }
 

@@ -290,6 +290,7 @@ struct Tracking: Sendable {
         if !stored.isCopy, case .kept(let kept, let isSameBoot) = stored.presence {
             // The state is restored before the configuration is merged, because that may end an occupancy.
             effects += monitor(by: messages)
+            announcer.restored()
             let state = PresenceKeeper.restore(
                 kept, of: stored.topics, isSameBoot: isSameBoot, to: &trackers, by: messages.clock, at: messages.now)
             effects += carryOut(engine.restore(state, at: messages.now), by: messages)

@@ -43,7 +43,7 @@ struct DiscoveryList {
     // MARK: The gateway
 
     private mutating func addGateway(_ snapshot: StatusSnapshot) {
-        let state = JSONValue.string(HomeAssistantFeed.gatewayTopic(settings.device))
+        let state = JSONValue.string(DeviceTopics.gateway(device: settings.device))
         add(
             "binary_sensor", "connectivity", gatewayDevice,
             [
@@ -95,7 +95,7 @@ struct DiscoveryList {
         add(
             "button", "restart-scan", gatewayDevice,
             available([
-                "name": "Restart scan", "command_topic": .string(HomeAssistantFeed.commandTopic(settings.device)),
+                "name": "Restart scan", "command_topic": .string(DeviceTopics.command(device: settings.device)),
                 "payload_press": "restart-scan", "icon": "mdi:restart",
             ]))
     }
@@ -118,7 +118,7 @@ struct DiscoveryList {
             "identifiers": [.string("\(settings.node)_\(id)")], "name": .string(name.isEmpty ? tracker.tid : name),
             "manufacturer": "ibeacon-gateway", "model": "Tracker", "via_device": .string(settings.node),
         ]
-        let presence = JSONValue.string(HomeAssistantFeed.presenceTopic(tracker))
+        let presence = JSONValue.string(tracker.presenceTopic)
         // Versions before 2026.7 count the persons in a zone by the tracker's state, later ones by the attribute
         // `in_zones`. 2026.11.0 still shows the state; its source (`TrackerEntity.location_name`) is to be removed with
         // 2027.7.
@@ -132,7 +132,7 @@ struct DiscoveryList {
                 "availability": availability(settings.device),
             ])
         if settings.takesCommands {
-            let commands = JSONValue.string(HomeAssistantFeed.commandTopic(settings.device))
+            let commands = JSONValue.string(DeviceTopics.command(device: settings.device))
             add(
                 "select", "\(id)_monitoring", device,
                 available([
@@ -186,7 +186,7 @@ struct DiscoveryList {
     ) {
         let object = "\(id)_\(TopicIdentifier.identifier(of: region.rid))"
         let state = JSONValue.string(DeviceTopics.region(device: tracker.device, rid: region.rid))
-        let signal = JSONValue.string(HomeAssistantFeed.signalTopic(tracker, rid: region.rid))
+        let signal = JSONValue.string(tracker.signalTopic(rid: region.rid))
         add(
             "binary_sensor", "\(object)_occupancy", device,
             [
@@ -241,9 +241,9 @@ struct DiscoveryList {
         of region: StatusSnapshot.RegionStatus, named name: String, of tracker: StatusSnapshot.TrackerStatus,
         object: String, device: JSONValue
     ) {
-        let topic = DiscoveryConfig.topic("sensor", object, prefix: settings.prefix, node: settings.node)
+        let topic = settings.topics.description("sensor", object)
         guard region.battery != nil || announced.contains(ExactString(topic)) else { return }
-        let state = JSONValue.string(HomeAssistantFeed.batteryTopic(tracker, rid: region.rid))
+        let state = JSONValue.string(tracker.batteryTopic(rid: region.rid))
         add(
             "sensor", object, device,
             available([
@@ -260,7 +260,7 @@ struct DiscoveryList {
     ) {
         messages.append(
             DiscoveryConfig(component: component, object: object, members: members)
-                .message(prefix: settings.prefix, node: settings.node, device: device, origin: origin))
+                .message(on: settings.topics, device: device, origin: origin))
     }
 }
 

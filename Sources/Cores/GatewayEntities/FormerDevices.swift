@@ -33,7 +33,7 @@ struct FormerDevices: Sendable {
     var subscriptions: [String] {
         found.keys.sorted().flatMap { device in
             [
-                "\(prefix)/+/\(HomeAssistantFeed.node(of: device.text))/+/config",
+                DiscoveryTopics(prefix: prefix, device: device.text).descriptions,
                 DeviceTopics.availability(device: device.text),
             ]
         }
@@ -48,9 +48,7 @@ struct FormerDevices: Sendable {
                 found[device]?.isOnline = payload == "online"
                 return true
             }
-            guard topic.hasPrefix(prefix + "/"), topic.hasSuffix("/config"),
-                topic.hasPart("/\(HomeAssistantFeed.node(of: device.text))/")
-            else { continue }
+            guard DiscoveryTopics(prefix: prefix, device: device.text).isDescription(topic) else { continue }
             let count = found[device]?.descriptions.count ?? 0
             if isRetained, !payload.isEmpty, count < HomeAssistantFeed.strangeLimit {
                 found[device]?.descriptions[ExactString(topic)] = payload
@@ -80,7 +78,7 @@ struct FormerDevices: Sendable {
             guard !content.isOnline else { continue }
             descriptions.merge(content.descriptions) { first, _ in first }
             states += [
-                ExactString(HomeAssistantFeed.gatewayTopic(device.text)),
+                ExactString(DeviceTopics.gateway(device: device.text)),
                 ExactString(DeviceTopics.availability(device: device.text)),
             ]
         }

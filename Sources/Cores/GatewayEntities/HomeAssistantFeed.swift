@@ -39,11 +39,10 @@ package struct HomeAssistantFeed: Sendable {
             self.takesCommands = takesCommands
         }
 
-        var node: String { HomeAssistantFeed.node(of: device) }
+        /// Where this gateway describes its entities.
+        var topics: DiscoveryTopics { DiscoveryTopics(prefix: prefix, device: device) }
+        var node: String { topics.node }
     }
-
-    /// The level of a gateway in the topics of descriptions.
-    static func node(of device: String) -> String { "ibeacon-gateway-" + TopicIdentifier.identifier(of: device) }
 
     /// A request of a user in Home Assistant.
     package enum Request: Hashable, Sendable {
@@ -105,31 +104,13 @@ package struct HomeAssistantFeed: Sendable {
         return finished
     }
 
-    static func gatewayTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/gateway" }
-    /// Where the buttons of Home Assistant arrive.
-    package static func commandTopic(_ device: String) -> String { "\(DeviceTopics.root(device))/command" }
-
-    static func presenceTopic(_ tracker: StatusSnapshot.TrackerStatus) -> String {
-        "\(DeviceTopics.root(tracker.device))/presence/\(DeviceTopics.level(tracker.topic))"
-    }
-
-    static func signalTopic(_ tracker: StatusSnapshot.TrackerStatus, rid: String) -> String {
-        "\(DeviceTopics.root(tracker.device))/signal/\(DeviceTopics.level(rid))"
-    }
-
-    static func batteryTopic(_ tracker: StatusSnapshot.TrackerStatus, rid: String) -> String {
-        "\(DeviceTopics.root(tracker.device))/battery/\(DeviceTopics.level(rid))"
-    }
-
     // MARK: Input
 
     /// The subscriptions on each connection: Home Assistant's birth message, descriptions that earlier runs published,
     /// and commands.
     package var subscriptions: [String] {
-        var topics =
-            DiscoveryConfig.birthTopics(prefix: settings.prefix).sorted()
-            + ["\(settings.prefix)/+/\(settings.node)/+/config"]
-        if settings.takesCommands { topics.append(Self.commandTopic(settings.device)) }
+        var topics = settings.topics.births.sorted() + [settings.topics.descriptions]
+        if settings.takesCommands { topics.append(DeviceTopics.command(device: settings.device)) }
         return topics + former.subscriptions
     }
 
@@ -159,20 +140,19 @@ package struct HomeAssistantFeed: Sendable {
     package mutating func received(
         topic: String, payload: String, isRetained: Bool, at now: MonotonicInstant
     ) -> Request? {
-        if DiscoveryConfig.birthTopics(prefix: settings.prefix).contains(topic) {
+        if settings.topics.births.contains(topic) {
             // A retained birth message is old, and everything is sent at each connection.
             if payload == "online", !isRetained, births.want(at: now) { (isStale, isBorn) = (true, true) }
             return nil
         }
         if former.received(topic: topic, payload: payload, isRetained: isRetained) { return nil }
-        if topic == Self.commandTopic(settings.device) {
+        if topic == DeviceTopics.command(device: settings.device) {
             return isRetained || !settings.takesCommands ? nil : Self.request(payload)
         }
         // A description from before a restart: `update` removes it if it is no longer valid.
-        let isOurs =
-            topic.hasPrefix(settings.prefix + "/") && topic.hasSuffix("/config")
-            && topic.hasPart("/\(settings.node)/")
-        if isOurs, isRetained, !payload.isEmpty, announced[topic] == nil, strangeCount < Self.strangeLimit {
+        if settings.topics.isDescription(topic), isRetained, !payload.isEmpty, announced[topic] == nil,
+            strangeCount < Self.strangeLimit
+        {
             announced[topic] = payload.utf8.count <= RemovedDescriptions.mostBytes ? payload : ""
             strangeCount += 1
             mustCompareDescriptions = true
@@ -223,21 +203,22 @@ package struct HomeAssistantFeed: Sendable {
         // A queue that waits briefly for an acknowledgement is not published; an empty queue is.
         let isNews = health != snapshot.health || (toldWaiting && snapshot.queue.pending == 0)
         health = snapshot.health
-        let before = sentAt[Self.gatewayTopic(settings.device)]
-        send(Self.gatewayTopic(settings.device), snapshot.gatewayState, every: isNews ? nil : Self.gatewayPeriod)
-        if sentAt[Self.gatewayTopic(settings.device)] != before { toldWaiting = snapshot.queue.pending > 0 }
+        let own = DeviceTopics.gateway(device: settings.device)
+        let before = sentAt[own]
+        send(own, snapshot.gatewayState, every: isNews ? nil : Self.gatewayPeriod)
+        if sentAt[own] != before { toldWaiting = snapshot.queue.pending > 0 }
         for tracker in snapshot.trackers {
-            send(Self.presenceTopic(tracker), tracker.presenceState, every: nil)
+            send(tracker.presenceTopic, tracker.presenceState, every: nil)
             for region in tracker.regions.prefix(Self.regionLimit) {
                 guard tracker.tellsPresence else {
-                    current.insert(Self.batteryTopic(tracker, rid: region.rid))
-                    let topic = Self.signalTopic(tracker, rid: region.rid)
+                    current.insert(tracker.batteryTopic(rid: region.rid))
+                    let topic = tracker.signalTopic(rid: region.rid)
                     send(topic, withheldSignal(after: states[topic]), every: nil)
                     // The signal is told at once when it may be told again.
                     sentAt[topic] = nil
                     continue
                 }
-                let battery = Self.batteryTopic(tracker, rid: region.rid)
+                let battery = tracker.batteryTopic(rid: region.rid)
                 if let state = region.battery {
                     let isNews = states[battery].map { $0.hasPart(Self.lowMark) != state.isLow } ?? true
                     send(battery, state.entityState, every: isNews ? nil : Self.batteryPeriod)
@@ -245,7 +226,7 @@ package struct HomeAssistantFeed: Sendable {
                     // The retained value of an earlier run is still the latest.
                     current.insert(battery)
                 }
-                let topic = Self.signalTopic(tracker, rid: region.rid)
+                let topic = tracker.signalTopic(rid: region.rid)
                 guard region.lastHeard != nil, snapshot.wallClock.isKnown else {
                     // The retained value of an earlier run is still the latest. And Home Assistant logs an error for a
                     // time that is null.
@@ -274,8 +255,7 @@ package struct HomeAssistantFeed: Sendable {
     /// The topic of the signal, the battery or the presence in a description that is removed.
     private static func stateTopic(describedBy payload: String) -> String? {
         guard let topic = (try? JSONValue(parsing: Array(payload.utf8)))?["state_topic"]?.string,
-            topic.hasPrefix("ibeacon-gateway/"),
-            ["/signal/", "/battery/", "/presence/"].contains(where: topic.hasPart)
+            DeviceTopics.belongsToEntity(topic)
         else { return nil }
         return topic
     }
@@ -382,6 +362,10 @@ extension BatteryState {
 }
 
 extension StatusSnapshot.TrackerStatus {
+    var presenceTopic: String { DeviceTopics.presence(device: device, of: topic) }
+    func signalTopic(rid: String) -> String { DeviceTopics.signal(device: device, rid: rid) }
+    func batteryTopic(rid: String) -> String { DeviceTopics.battery(device: device, rid: rid) }
+
     fileprivate var presenceState: JSONValue {
         let monitoring = JSONValue.string(HomeAssistantFeed.modeName(monitoring))
         // Null is "unknown" for Home Assistant.

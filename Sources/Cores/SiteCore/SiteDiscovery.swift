@@ -58,11 +58,12 @@ package struct SiteDiscovery: Sendable {
     package static let placeLimit = 250
 
     package let settings: Settings
+    private let topics: DiscoveryTopics
     private var removed = RemovedDescriptions()
 
     package init(_ settings: Settings) {
         self.settings = settings
-        birthTopics = DiscoveryConfig.birthTopics(prefix: settings.prefix)
+        topics = DiscoveryTopics(prefix: settings.prefix, node: settings.node)
     }
 
     /// The topics of Home Assistant's birth message and of the descriptions, including those of earlier runs.
@@ -71,15 +72,13 @@ package struct SiteDiscovery: Sendable {
     }
 
     /// The topics of all descriptions of this site.
-    package var descriptionFilter: String { "\(settings.prefix)/+/\(settings.node)/+/config" }
+    package var descriptionFilter: String { topics.descriptions }
 
     /// Where Home Assistant publishes `online` when it has started.
-    package let birthTopics: Set<String>
+    package var birthTopics: Set<String> { topics.births }
 
     /// Whether a topic is that of one of this site's descriptions.
-    package func isDescription(_ topic: String) -> Bool {
-        topic.hasPrefix(settings.prefix + "/") && topic.hasSuffix("/config") && topic.hasPart("/\(settings.node)/")
-    }
+    package func isDescription(_ topic: String) -> Bool { topics.isDescription(topic) }
 
     // MARK: Removal
 
@@ -123,7 +122,7 @@ package struct SiteDiscovery: Sendable {
         let origin: JSONValue = ["name": "ibeacon-gateway", "sw_version": .string(settings.version)]
         list.append(
             DiscoveryConfig(component: component, object: object, members: members)
-                .message(prefix: settings.prefix, node: settings.node, device: device, origin: origin))
+                .message(on: topics, device: device, origin: origin))
     }
 
     /// - Parameter area: The area in which Home Assistant creates the device; nil for a device that moves.

@@ -46,16 +46,32 @@ package struct Refused: Hashable, Sendable {
         return kind == .connection || kind == .clientID || object.hasSameBytes(as: other.object)
     }
 
-    /// In words, for log and findings.
-    package var sentence: String {
-        switch kind {
-        case .connection: "the connection '\(object)' is refused: \(reason)"
-        case .clientID: "the client id '\(object)' is refused: \(reason)"
-        case .subscription: "the broker refuses to send us \(object): \(reason)"
-        case .message: "messages to \(object) are refused: \(reason)"
-        case .size: "messages to \(object) are over a limit: \(reason)"
+    /// In words, for the log.
+    package var sentence: String { kind.sentence(of: [object], because: reason) }
+
+    /// As `sentence`, with how often, unless it was once.
+    package func sentence(times count: UInt64) -> String { count > 1 ? "\(sentence); \(count) times" : sentence }
+}
+
+extension Refused.Kind {
+    /// What is refused for one reason, in words.
+    ///
+    /// - Parameters:
+    ///   - objects: Those that are named, at least one.
+    ///   - others: How many more there are.
+    package func sentence(of objects: [String], andMore others: Int = 0, because reason: String) -> String {
+        let isOne = objects.count + others == 1
+        let quote = self == .connection || self == .clientID ? "'" : ""
+        var names = objects.map { quote + $0 + quote }.joined(separator: ", ")
+        if others > 0 { names += " and \(others) more" }
+        return switch self {
+        case .connection: "the connection\(isOne ? "" : "s") \(names) \(isOne ? "is" : "are") refused: \(reason)"
+        case .clientID: "the client id\(isOne ? "" : "s") \(names) \(isOne ? "is" : "are") refused: \(reason)"
+        case .subscription: "the broker refuses to send us \(names): \(reason)"
+        case .message: "messages to \(names) are refused: \(reason)"
+        case .size: "messages to \(names) are over a limit: \(reason)"
         case .retain: "the broker retains nothing: \(reason)"
-        case .post: "messages on \(object) are not accepted: \(reason)"
+        case .post: "messages on \(names) are not accepted: \(reason)"
         }
     }
 }

@@ -1,5 +1,7 @@
+import Base
+
 /// MQTT discovery for Home Assistant.
 package struct HomeAssistantSettings: Hashable, Sendable {
     package var discovery = false
-    package var prefix = "homeassistant"
+    package var prefix = DiscoveryTopics.defaultPrefix
 }

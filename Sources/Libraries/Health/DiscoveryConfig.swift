@@ -25,22 +25,12 @@ package struct DiscoveryConfig {
         (self.component, self.object, self.members) = (component, object, members)
     }
 
-    package static func topic(_ component: String, _ object: String, prefix: String, node: String) -> String {
-        "\(prefix)/\(component)/\(node)/\(object)/config"
-    }
-
-    /// Where Home Assistant publishes `online` when it has started. Its default topic does not follow the discovery prefix.
-    /// A user who has changed the prefix may have changed the topic, too.
-    package static func birthTopics(prefix: String) -> Set<String> { ["homeassistant/status", "\(prefix)/status"] }
-
-    /// - Parameters:
-    ///   - node: Names the gateway or the site in topics and unique ids.
-    package func message(prefix: String, node: String, device: JSONValue, origin: JSONValue) -> Publication {
+    /// - Parameter topics: Those of the gateway or the site, whose node is also in the unique ids.
+    package func message(on topics: DiscoveryTopics, device: JSONValue, origin: JSONValue) -> Publication {
         var all = members
-        all["unique_id"] = .string("\(node)_\(object)")
+        all["unique_id"] = .string("\(topics.node)_\(object)")
         all["device"] = device
         all["origin"] = origin
-        return .homeAssistant(
-            Self.topic(component, object, prefix: prefix, node: node), JSONValue.object(all).text)
+        return .homeAssistant(topics.description(component, object), JSONValue.object(all).text)
     }
 }

@@ -29,9 +29,8 @@ extension RefusalRecord {
         }
     }
 
-    /// The first objects, and how many more there are. The reason stands behind them, and a text that is shown has a bound, so long
-    /// names make the list shorter.
-    private static func names(of objects: [String]) -> String {
+    /// The first objects. The reason stands behind them, and a text that is shown has a bound, so long names make the list shorter.
+    private static func named(of objects: [String]) -> [String] {
         var named: [String] = []
         var length = 0
         for object in objects.prefix(mostShown) {
@@ -39,14 +38,13 @@ extension RefusalRecord {
             guard named.isEmpty || length <= mostNameCharacters else { break }
             named.append(object)
         }
-        let text = named.joined(separator: ", ")
-        return objects.count > named.count ? "\(text) and \(objects.count - named.count) more" : text
+        return named
     }
 
     private static func finding(_ kind: Refused.Kind, _ entries: [Entry], because reason: String) -> Finding? {
-        guard var shown = entries.first else { return nil }
-        shown.refused.object = names(of: entries.map(\.refused.object))
-        var text = shown.refused.sentence
+        guard !entries.isEmpty else { return nil }
+        let names = named(of: entries.map(\.refused.object))
+        var text = kind.sentence(of: names, andMore: entries.count - names.count, because: reason)
         // Entries of one kind and reason may lack different things.
         var lacking: [String] = []
         for case let consequence? in entries.map(\.consequence) where !consequence.isEmpty {

@@ -89,6 +89,9 @@ package struct RefusalRecord: Hashable, Sendable {
         _ = end { $0.refused.connection == connection && $0.refused.kind == kind }
     }
 
+    /// How often it was refused.
+    package func count(of refused: Refused) -> UInt64 { place(of: refused).map { entries[$0].count } ?? 0 }
+
     /// Whether it was refused before and not admitted since.
     package func isRefused(_ refused: Refused) -> Bool { place(of: refused).map { !entries[$0].isOver } ?? false }
 
@@ -107,9 +110,10 @@ package struct RefusalRecord: Hashable, Sendable {
     }
 
     private func place(of refused: Refused) -> Int? {
-        entries.firstIndex {
+        let object = refused.object.bounded
+        return entries.firstIndex {
             $0.refused.kind == refused.kind && $0.refused.connection == refused.connection
-                && $0.refused.object.hasSameBytes(as: refused.object)
+                && $0.refused.object.hasSameBytes(as: object)
         }
     }
 

@@ -22,6 +22,7 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
         case .malformed: "not a topic or payload that MQTT can carry"
         case .tooLarge: "larger than the broker accepts"
         case .byBroker(let code): "the broker refuses it: \(BrokerFailure.reason(code: code))"
+        case .endsConnection(1): "the broker closed the connection when it was sent"
         case .endsConnection(let times): "the broker closed the connection \(times) times when it was sent"
         case .late: "the connection ended before it was sent"
         case .byEndpoint(let status): "the server answers \(status)"

@@ -86,8 +86,8 @@ extension App {
         switch event {
         case .connected(let sessionPresent):
             if let request = delivery.redelivery() { links.store.submit(request) }
+            owner?.connected(isNew: !sessionPresent || watch.broker.hasOtherLimits, at: now)
             if watch.readmitsLimited(at: now) { links.store.submit(.readmit(reasons: Refusal.limits)) }
-            owner?.connected(isNew: !sessionPresent, at: now)
             // Last, because the owner may decide now whether what is stored is still to be sent.
             if owner?.deliversAtOnce == true { delivers(true) }
         case .disconnected:

@@ -31,7 +31,7 @@ extension App {
             if !refused.isOfMain { log.write(.warning, refused.sentence + lack) }
             changed()
         case .counted where consequence != nil && !refused.isOfMain:
-            log.once("refusals", .warning, "\(refused.sentence), again")
+            log.once("refusals", .warning, refused.sentence(times: watch.refusals.count(of: refused)))
         case .counted: log.debug(refused.sentence)
         }
     }

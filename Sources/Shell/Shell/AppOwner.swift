@@ -40,6 +40,7 @@ package protocol AppOwner<Core>: AnyObject {
     var deliversAtOnce: Bool { get }
     /// Whether a stored message is still to be sent; false: it is removed.
     func delivers(_ publication: Publication) -> Bool
+    /// - Parameter isNew: The broker remembers no session and perhaps no retained message, or could not take all states before.
     func connected(isNew: Bool, at now: MonotonicInstant)
     /// The connection was lost or closed.
     func disconnected(at now: MonotonicInstant)

@@ -99,6 +99,10 @@ package struct BrokerWatch {
         return true
     }
 
+    /// Whether the connection that begins now has other limits than the one before: states that were set aside are not sent again, so
+    /// all of them have to be made anew. To be asked before `readmitsLimited`.
+    var hasOtherLimits: Bool { readmission.map { $0.limits != limits } ?? false }
+
     /// Whether the broker refuses messages for now.
     var isRefused: Bool { !postponed.isEmpty || !aside.isEmpty }
 
@@ -152,7 +156,7 @@ package struct BrokerWatch {
 
     private var asideTrouble: (reason: String, cure: String)? {
         guard let first = aside.min(by: { $0.key < $1.key })?.value else { return nil }
-        let others = aside.count > 1 ? " and \(aside.count - 1) others" : ""
+        let others = aside.count > 1 ? " and \(counted(aside.count - 1, "other"))" : ""
         return (
             "it does not accept the message on \(first.topic)\(others): \(first.reason)",
             "look at the server's log; such messages are kept and tried again once an hour"

@@ -76,6 +76,8 @@ final class OpenStore {
         var refused: UInt64 = 0
         /// Rows that were set aside and wait again.
         var readmitted = 0
+        /// Rows that were set aside, and of which newer ones have been made.
+        var replaced = 0
         var dropped = DropCounts()
     }
 
@@ -95,7 +97,7 @@ final class OpenStore {
             if let first = work.firstTry { try removeUncommittedRows(first, &counters, &keys) }
             try outbox.acknowledge(work.acknowledged, in: database, &counters)
             // Before those that are refused now.
-            outcome.readmitted = try outbox.readmit(work.readmitted, in: database, &counters)
+            (outcome.readmitted, outcome.replaced) = try outbox.readmit(work.readmitted, in: database, &counters)
             for (id, reason) in work.refused {
                 try outbox.refuse(id, reason: reason, boot: boot.id, at: now, in: database, &counters)
             }

@@ -87,26 +87,31 @@ struct Outbox {
     }
 
     /// Returns rows to the outbox that were set aside for one of these reasons. They keep their keys, and with them their order.
-    /// States and pings stay: newer ones have been made.
+    /// States and pings are deleted: newer ones have been made, or are made for a connection with other limits.
     ///
-    /// - Returns: How many.
+    /// - Returns: How many wait again, and how many were deleted.
     func readmit(
         _ reasons: Set<String>, in database: borrowing Database, _ counters: inout OutboxCounters
-    ) throws(DatabaseError) -> Int {
-        guard !reasons.isEmpty else { return 0 }
-        var count = 0
+    ) throws(DatabaseError) -> (again: Int, replaced: Int) {
+        guard !reasons.isEmpty else { return (0, 0) }
+        var (again, replaced) = (0, 0)
         for refused in try database.rows(RefusedRow.self, "ORDER BY id") where reasons.contains(refused.reason) {
             let publication = refused.row.publication
-            guard publication.kind != .state, publication.kind != .ping, counters.rows < limit,
-                counters.bytes + publication.payload.count <= byteLimit
+            let isReplaced = publication.kind == .state || publication.kind == .ping
+            guard
+                isReplaced || counters.rows < limit && counters.bytes + publication.payload.count <= byteLimit
             else { continue }
             try database.run("DELETE FROM refused WHERE id = ?1", .integer(refused.row.id))
+            guard !isReplaced else {
+                replaced += 1
+                continue
+            }
             try database.insert(refused.row)
             counters.rows += 1
             counters.bytes += publication.payload.count
-            count += 1
+            again += 1
         }
-        return count
+        return (again, replaced)
     }
 
     /// Epoch nanoseconds at which a row of `refused` was refused, for SQL. A boot without a clock ended before the next boot

@@ -57,6 +57,7 @@ package final class StoreWorker {
         accept(mail, at: now)
         if store == nil, trouble.map({ $0.nextTry <= now }) ?? true || stopping { open(at: now) }
         if trouble.map({ $0.nextTry <= now }) ?? true || stopping { rescueLog(at: now) }
+        noticeRemoval(asked: mail.checkEdits, at: now)
         if store != nil {
             write(at: now)
             if trouble.map({ $0.nextTry <= now || !$0.isReading }) ?? true, !stopping {
@@ -210,6 +211,15 @@ package final class StoreWorker {
         }
     }
 
+    /// Looks whether the file itself was removed or replaced, with each look for edits: nothing may have to be written for a minute,
+    /// and what the command line writes into a new file would have no effect.
+    private func noticeRemoval(asked: Bool, at now: MonotonicInstant) {
+        guard trouble == nil, !stopping, let store, asked || edits.nextCheck <= now, store.database.hasMoved else {
+            return
+        }
+        writeFailed(.moved, at: now)
+    }
+
     // MARK: Writing
 
     private func write(at now: MonotonicInstant) {
@@ -255,8 +265,8 @@ package final class StoreWorker {
         }
         counters.superseded += outcome.superseded
         counters.refusedRows += outcome.refused
+        counters.refusedRows -= min(counters.refusedRows, UInt64(outcome.readmitted + outcome.replaced))
         if outcome.readmitted > 0 {
-            counters.refusedRows -= min(counters.refusedRows, UInt64(outcome.readmitted))
             let text = "messages that a limit of the broker had set aside and that are sent again"
             notify(.notice, "\(text): \(outcome.readmitted)")
         }

@@ -55,7 +55,7 @@ final class ProxyAnnouncementPart: SidePart {
     var filters: Set<String> { wanted.isEmpty ? [] : births }
 
     private var births: Set<String> {
-        DiscoveryConfig.birthTopics(prefix: app.settings.configuration.homeAssistant.prefix)
+        DiscoveryTopics.births(prefix: app.settings.configuration.homeAssistant.prefix)
     }
 
     func connected(at now: MonotonicInstant) { send() }

@@ -88,7 +88,11 @@ package struct ProxyIdentity: Hashable, Sendable {
     /// Where Home Assistant looks for devices of ESPHome at its broker.
     var topic: String { Self.topic(of: name) }
 
-    static func topic(of name: String) -> String { "esphome/discover/\(name)" }
+    static func topic(of name: String) -> String { parent + name }
+    /// Whether a topic is one on which such a proxy is announced.
+    static func isTopic(_ topic: String) -> Bool { topic.hasPrefix(parent) }
+
+    private static let parent = "esphome/discover/"
 
     /// What stands there.
     ///

@@ -200,7 +200,9 @@ final class PhonesPart: SidePart {
     // MARK: - The connection
 
     /// The subscription to the lists of the gateways; nil: keys are not shared.
-    var filter: String? { list.site?.filter }
+    /// nil: keys are not shared.
+    var site: PhoneSite? { list.site }
+    private var filter: String? { site?.filter }
 
     var filters: Set<String> { filter.map { [$0] } ?? [] }
 

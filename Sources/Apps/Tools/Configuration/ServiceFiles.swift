@@ -7,7 +7,7 @@ import System
 /// The files that the settings name.
 enum ServiceFiles {
     private static let members = [
-        "passwordFile", "encryptionKeyFile", "caFile", "clientCertificateFile", "clientKeyFile",
+        "passwordFile", "encryptionKeyFile", "caFile", "clientCertificateFile", "clientKeyFile", "keyFile",
     ]
 
     /// What is wrong with the files: with their form, and for root those that the service cannot read.
@@ -39,12 +39,12 @@ enum ServiceFiles {
         return ServiceUser()
     }
 
-    /// Every member that names a file, also of trackers and of `rooms`.
-    private static func files(in json: JSONValue, _ path: String) -> [(member: String, file: String)] {
+    /// Every member that names a file, also of trackers, of `rooms` and of `bluetoothProxy`.
+    static func files(in json: JSONValue, _ path: String) -> [(member: String, file: String)] {
         var found: [(member: String, file: String)] = []
         for (name, value) in (json.object ?? [:]).sorted(by: { $0.key < $1.key }) {
             if members.contains(name), let file = value.string, !file.isEmpty { found.append((path + name, file)) }
-            if name == "rooms" { found += files(in: value, "rooms.") }
+            if name == "rooms" || name == "bluetoothProxy" { found += files(in: value, "\(name).") }
             guard name == "trackers" else { continue }
             for (place, tracker) in (value.array ?? []).enumerated() {
                 found += files(in: tracker, "trackers[\(place)].")

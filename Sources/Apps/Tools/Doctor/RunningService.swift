@@ -4,7 +4,7 @@ import JSON
 struct RunningService {
     /// Subjects of the service's findings that no check of `doctor` can replace: only the service knows what it was refused, and
     /// whether its connection lasts.
-    private static let subjects: Set<String> = ["broker", "connection", "rights", "limits", "queue"]
+    private static let subjects: Set<String> = ["broker", "server", "connection", "rights", "limits", "queue"]
 
     let isConnected: Bool
     private let problems: [(text: String, cure: String)]

@@ -40,7 +40,7 @@ final class SiteTopics {
             throw Failure(.unavailable, "the configuration says HTTP (mode 3); a rooms service needs an MQTT broker")
         }
         let optional = optional(identity)
-        needed = Set(filters.map { "ibeacon-rooms/\(identity.site)/\($0)" } + ["ibeacon-gateway/+/availability"])
+        needed = Set(filters.map { "ibeacon-rooms/\(identity.site)/\($0)" } + [DeviceTopics.availabilities])
             .subtracting(optional)
         link = try CommandConnection(configuration, purpose: "rooms", filters: needed.union(optional))
         link.onMessage = { [unowned self] in take($0) }

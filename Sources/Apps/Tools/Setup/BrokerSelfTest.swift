@@ -156,7 +156,7 @@ final class BrokerSelfTest {
             return nil
         }
         guard let refusal = link.refusals[token] else { return true }
-        if message.topic != tracker.topics.command { outcome.refused.append((message.topic, "\(refusal)")) }
+        if message.topic != tracker.topics.command { outcome.refused.append((message.topic, refusal.reason)) }
         return false
     }
 
@@ -166,7 +166,7 @@ final class BrokerSelfTest {
         let payload = feed.seal.sealed(FeedDecoder.trial, for: feed.heard)
         guard let token = link.publish(Publication(.other, topic: feed.heard, payload: payload)) else { return }
         _ = try link.step(Self.patience) { !link.unanswered.contains(token) }
-        if let refusal = link.refusals[token] { outcome.refusedFeed = (feed.heard, "\(refusal)") }
+        if let refusal = link.refusals[token] { outcome.refusedFeed = (feed.heard, refusal.reason) }
     }
 
     private var tracker: TrackerConfiguration { configuration.trackers[0] }

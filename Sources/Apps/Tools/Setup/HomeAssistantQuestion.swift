@@ -29,8 +29,8 @@ struct HomeAssistantQuestion {
         try dialogue.confirm("Should Home Assistant show this gateway and its beacons?", isSeen)
     }
 
-    private static let birth = "homeassistant/status"
-    private static let filters: Set = [birth, "homeassistant/+/+/config", "homeassistant/+/+/+/config"]
+    private static let birth = DiscoveryTopics.defaultBirth
+    private static let filters = DiscoveryTopics.all(prefix: DiscoveryTopics.defaultPrefix).union([birth])
     /// Time for retained messages after the broker has accepted the subscriptions.
     private static let patience: Duration = .milliseconds(1500)
 

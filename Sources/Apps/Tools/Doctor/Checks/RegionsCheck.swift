@@ -50,7 +50,8 @@ enum RegionsCheck {
                 advice: "if a beacon should enter it, send it again with its UUID and without a radius")
         }
         guard all.count > mostNamedRegions else { return named }
-        let text = "\(all.count - mostNamedRegions) others are no beacon regions either"
+        let more = all.count - mostNamedRegions
+        let text = more == 1 ? "1 other is no beacon region either" : "\(more) others are no beacon regions either"
         return named + [DoctorFinding(.regions, text, advice: "all are in: ibeacon-gateway regions list")]
     }
 
