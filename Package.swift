@@ -201,13 +201,13 @@ let package = Package(
         tests(
             "OwnTracksTests",
             ["Base", "Configuration", "Identities", "JSON", "Beacon", "Regions", "OwnTracks", "TestSupport"]),
-        tests("RoomsTests", ["Base", "Beacon", "Regions", "Rooms", "SiteProtocol"]),
-        tests("SiteProtocolTests", ["Base", "Beacon", "JSON", "SiteProtocol"]),
+        tests("RoomsTests", ["Base", "Beacon", "Regions", "Rooms", "RoomsSupport", "SiteProtocol"]),
+        tests("SiteProtocolTests", ["Base", "Beacon", "JSON", "RoomsSupport", "SiteProtocol"]),
         tests(
             "RoomMessagesTests",
             [
-                "Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions", "RoomMessages", "Rooms", "SiteCore",
-                "SiteProtocol",
+                "Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions", "RoomMessages", "Rooms",
+                "RoomsSupport", "SiteCore", "SiteProtocol",
             ]),
         tests("JSONTests", ["JSON"]),
         tests("YAMLTests", ["YAML"]),
@@ -314,6 +314,10 @@ let package = Package(
             name: "ServiceSupport",
             dependencies: ["Base", "Messaging", "PageServer", "Shell", "Storage", "System"],
             path: "Tests/ServiceSupport", swiftSettings: settings),
+        // Rooms and cards as literals.
+        .target(
+            name: "RoomsSupport", dependencies: ["Beacon", "Rooms", "SiteProtocol"], path: "Tests/RoomsSupport",
+            swiftSettings: settings),
         // SQLite's file layer, broken on command.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         // The same for a whole program, loaded into it.
@@ -359,7 +363,9 @@ let package = Package(
             exclude: ["run", "held-out", "HeldOut", "traces"], swiftSettings: settings),
         .executableTarget(
             name: "rooms-benchmark",
-            dependencies: ["Base", "Beacon", "CHeap", "ReadingFeed", "Regions", "Rooms", "SiteProtocol"],
+            dependencies: [
+                "Base", "Beacon", "CHeap", "ReadingFeed", "Regions", "Rooms", "RoomsSupport", "SiteProtocol",
+            ],
             path: "Benchmarks/rooms",
             exclude: ["run", "load", "traces"], swiftSettings: settings),
         .target(

@@ -372,6 +372,11 @@ private func read(_ text: String) throws -> Configuration {
         ("{_type: 'cmd', action: 'dump', x: 1}", "_type", "this is a command"),
         ("{_type: 'dump', configuration: {}}", "_type", "its member 'configuration'"),
         ("[{_type: 'waypoint'}]", "", "'ibeacon-gateway regions import FILE' takes it"),
+        (
+            "owntracks:///config?inline=e30=", "",
+            "this is a link of OwnTracks; 'ibeacon-gateway regions import FILE' takes"
+        ),
+        ("eyJ0aWQiOiJhYiJ9\n", "", "this is base64; decode it first"),
         ("{battery: [{minorMask: 0}]}", "battery[0]", "it names no bits"),
         ("{battery: {minorMask: 65536}}", "battery.minorMask", "a number from 0 to 65535, or '0x0000' to '0xFFFF'"),
         ("{battery: {minorMask: '0x10000'}}", "battery.minorMask", "'0xFFFF'"),

@@ -38,6 +38,9 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         require(IdentityKey(key.digits) == key, "reads differently: \(text)")
         require(key.reversed.reversed == key && key.reversed.unordered == key.unordered)
     }
+    for key in unsafe KeyText.named(in: Array(input)) {
+        require(IdentityKey(key.digits) == key, "reads differently: \(text)")
+    }
     do throws(PhoneKeysError) {
         let keys = try unsafe PhoneKeys(parsing: Array(input))
         require((try? PhoneKeys(parsing: keys.bytes)) == keys, "reads differently: \(text)")

@@ -53,6 +53,15 @@ struct IdentityKeyTests {
             "\"ec0234a357c8ad05341010a60a397d9b\"",
             "<data>7AI0o1fIrQU0EBCmCjl9mw==</data>", "<data>\n\t7AI0o1fIrQU0EBCmCjl9mw==\n</data>",
             "<ec0234a3 57c8ad05 341010a6 0a397d9b>", "Key=\"7AI0o1fIrQU0EBCmCjl9mw\";",
+            // As Windows exports it, as C, Python, Swift and JavaScript print it, and as a program for text writes it.
+            "\"IRK\"=hex:ec,02,34,a3,57,c8,ad,05,34,10,10,a6,0a,39,7d,9b",
+            "{0xec, 0x2, 0x34, 0xa3, 0x57, 0xc8, 0xad, 0x5, 0x34, 0x10, 0x10, 0xa6, 0xa, 0x39, 0x7d, 0x9b};",
+            "ec:2:34:a3:57:c8:ad:5:34:10:10:a6:a:39:7d:9b",
+            "b'\\xec\\x02\\x34\\xa3\\x57\\xc8\\xad\\x05\\x34\\x10\\x10\\xa6\\x0a\\x39\\x7d\\x9b'",
+            "[236, 2, 52, 163, 87, 200, 173, 5, 52, 16, 16, 166, 10, 57, 125, 155]",
+            "Remote IRK: ec0234a357c8ad05341010a60a397d9b", "\"irk\": \"7AI0o1fIrQU0EBCmCjl9mw==\",",
+            "\u{feff}ec0234a357c8ad05341010a60a397d9b", "\u{201c}ec0234a357c8ad05341010a60a397d9b\u{201d}",
+            "ec0234a3\u{a0}57c8ad05\u{202f}341010a6\u{200b}0a397d9b",
         ])
     func forms(_ text: String) throws {
         let key = try #require(IdentityKey(text))
@@ -65,7 +74,9 @@ struct IdentityKeyTests {
             "", "irk:", "ec0234a357c8ad05341010a60a397d9", "ec0234a357c8ad05341010a60a397d9b0",
             "gc0234a357c8ad05341010a60a397d9b", "7AI0o1fIrQU0EBCmCjl9mx==", "7AI0o1fIrQU0EBCmCjl9mw=",
             "7AI0o1fIrQU0EBCmCjl9mw===", "7AI0o1fIrQU0EBCmCjl9m*==", "00000000000000000000000000000000",
-            "AAAAAAAAAAAAAAAAAAAAAA==", "ключ",
+            "AAAAAAAAAAAAAAAAAAAAAA==", "ключ", "[256, 2, 52, 163, 87, 200, 173, 5, 52, 16, 16, 166, 10, 57, 125, 155]",
+            "abc: ec0234a357c8ad05341010a60a397d9b",
+            "[23g, 2, 52, 163, 87, 200, 173, 5, 52, 16, 16, 166, 10, 57, 125, 155]",
         ])
     func faults(_ text: String) { #expect(IdentityKey(text) == nil) }
 
@@ -86,17 +97,65 @@ struct IdentityKeyTests {
         #expect(!told.contains("c0234"), "\(told)")
     }
 
+    private static let registry = """
+        Windows Registry Editor Version 5.00\r
+        \r
+        [HKEY_LOCAL_MACHINE\\SYSTEM\\ControlSet001\\Services\\BTHPORT\\Parameters\\Keys\\001122334455\\66778899aabb]\r
+        "LTK"=hex:00,11,22,33,44,55,66,77,88,99,aa,bb,cc,dd,ee,ff\r
+        "IRK"=hex:ec,02,34,a3,57,c8,ad,05,34,10,10,a6,\\\r
+          0a,39,7d,9b\r
+        "CSRK"=hex:00,11,22,33,44,55,66,77,88,99,aa,bb,cc,dd,ee,01\r
+        """
+    private static let keychain = """
+        <dict>
+            <key>Local Encryption</key>
+            <data>ABEiM0RVZneImaq7zN3u/w==</data>
+            <key>Remote IRK</key>
+            <data>
+            7AI0o1fIrQU0EBCmCjl9mw==
+            </data>
+        </dict>
+        """
+
+    private static func utf16(_ text: String, isLittle: Bool) -> [UInt8] {
+        var bytes: [UInt8] = isLittle ? [0xff, 0xfe] : [0xfe, 0xff]
+        for unit in text.utf16 {
+            let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xff))
+            bytes += isLittle ? [low, high] : [high, low]
+        }
+        return bytes
+    }
+
+    private static let exportedFiles: [[UInt8]] = [
+        Array(registry.utf8), utf16(registry, isLittle: true), utf16(registry, isLittle: false), Array(keychain.utf8),
+        Array(#"{"name":"Birkenau","irk":"ec0234a357c8ad05341010a60a397d9b","ltk":"00"}"#.utf8),
+    ]
+
+    @Test("the key of an export of Windows or of a Mac is the one that it calls IRK", arguments: exportedFiles)
+    func exports(_ file: [UInt8]) {
+        #expect(KeyText.named(in: file) == [IdentityKey(high: 0xec02_34a3_57c8_ad05, low: 0x3410_10a6_0a39_7d9b)])
+    }
+
+    @Test("of two devices there are two keys, and of no device none")
+    func severalExports() {
+        let other = Self.registry.replacing("ec,02", with: "ed,02")
+        #expect(KeyText.named(in: Array((Self.registry + "\n" + other).utf8)).count == 2)
+        #expect(KeyText.named(in: Array("IRK\nirk irk=\"IRK".utf8)) == [])
+        #expect(KeyText.named(in: []) == [] && KeyText.named(in: [0xff, 0xfe, 0x49]) == [])
+    }
+
     @Test("any bytes are a key or a fault, and a key reads the same from its digits")
     func random() {
         var generator = SplitMix64(seed: 55)
         let parts = [
             "irk:", "hex:", "0x", "<data>", "</data>", "5a", "01", ",", " ", "==", "\\", "\n", "\"",
-            "7AI0o1fIrQU0EBCmCjl9mw",
+            "7AI0o1fIrQU0EBCmCjl9mw", "irk", "=", "\\x5", "[", "}", "\u{a0}", "\u{feff}", "236", "<key>IRK</key>",
         ]
         for _ in 0..<2_000 {
             let text = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
                 parts.randomElement(using: &generator) ?? ""
             }.joined()
+            for key in KeyText.named(in: Array(text.utf8)) { #expect(IdentityKey(key.digits) == key) }
             guard case .key(let key) = KeyText.read(text.utf8) else { continue }
             #expect(IdentityKey(key.digits) == key)
         }

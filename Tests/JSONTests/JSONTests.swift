@@ -109,10 +109,16 @@ import Testing
         #expect(throws: JSONError.self) { try JSONValue(parsing: "[\(text)]", dialect: .json5) }
     }
 
-    @Test("Bytes that are not UTF-8 are refused", arguments: [[0x22, 0xff, 0x22], [0xff, 0xfe, 0x7b, 0, 0x7d, 0]])
+    @Test("Bytes that are not UTF-8 are refused", arguments: [[0x22, 0xff, 0x22], [0xff, 0xff, 0x7b]])
     func notUTF8(bytes: [UInt8]) {
         let error = #expect(throws: JSONError.self) { try JSONValue(parsing: bytes) }
         #expect(error?.reason == .notUTF8)
+    }
+
+    @Test("Text in UTF-16 is named", arguments: [[0xff, 0xfe, 0x7b, 0, 0x7d, 0], [0xfe, 0xff, 0, 0x7b, 0, 0x7d]])
+    func markedUTF16(bytes: [UInt8]) {
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: bytes) }
+        #expect(error?.description == "this is UTF-16 text; save it as UTF-8")
     }
 
     @Test("Text in UTF-16 without a mark is refused too")

@@ -13,6 +13,7 @@ import Testing
     private static let bag =
         #"{"_type":"waypoint","tst":2,"rid":"b","desc":"Bag:CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:8"}"#
     private static let list = #"{"_type":"waypoints","waypoints":[\#(keys),\#(bag)]}"#
+    private static let command = #"{"_type":"cmd","action":"setWaypoints","waypoints":\#(list)}"#
     /// `base64 -w0` of `[{"_type":"waypoint","tst":1,"rid":"k","desc":"Keys"}]`.
     private static let encoded = "W3siX3R5cGUiOiJ3YXlwb2ludCIsInRzdCI6MSwicmlkIjoiayIsImRlc2MiOiJLZXlzIn1d"
 
@@ -35,7 +36,7 @@ import Testing
         Row("a file of an app", list, ["Keys", "Bag"]),
         Row("a bare array, with comments", "[/* mine */ \(keys),]", ["Keys"]),
         Row("one waypoint", keys, ["Keys"]),
-        Row("a command", #"{"_type":"cmd","action":"setWaypoints","waypoints":\#(list)}"#, ["Keys", "Bag"]),
+        Row("a command", command, ["Keys", "Bag"]),
         Row(
             "a command of an earlier app", #"{"_type":"cmd","action":"setWaypoints","payload":\#(list)}"#,
             ["Keys", "Bag"]),
@@ -51,6 +52,23 @@ import Testing
             "what mosquitto_sub -v prints",
             "owntracks/jane/phone/waypoint \(keys)\nowntracks/jane/phone/waypoints \(list)\n", ["Keys", "Bag"]),
         Row("one such line", "owntracks/jane/phone/waypoint \(keys)", ["Keys"]),
+        Row(
+            "lines of the Recorder's store, with a location among them",
+            "2026-11-28T10:00:00Z\t*                 \t{\"_type\":\"location\",\"lat\":1,\"lon\":2}\n"
+                + "2026-11-28T10:00:01Z\twaypoint          \t\(keys)\n", ["Keys"]),
+        Row(
+            "a time before the topic", "2026-11-28T10:00:01+0100 owntracks/jane/phone/waypoint \(bag)\n", ["Bag"]),
+        Row(
+            "what mosquitto_sub -F %J prints",
+            #"{"tst":"2026-11-28T10:00:01Z","topic":"owntracks/a/b/waypoints","qos":1,"retain":0,"payload":\#(list)}"#,
+            ["Keys", "Bag"]),
+        Row(
+            "a message of Node-RED, whose payload is text",
+            #"[{"topic":"owntracks/a/b/waypoint","payload":"{\"_type\":\"waypoint\",\"desc\":\"Den\"}","qos":0}]"#,
+            ["Den"]),
+        Row(
+            "the answer of a server", #"[{"_type":"location"},{"_type":"cmd","action":"reportLocation"},\#(command)]"#,
+            ["Keys", "Bag"]),
         Row("base64", encoded + "\n", ["Keys"]),
         Row("base64 on lines", encoded.prefix(40) + "\n" + encoded.dropFirst(40), ["Keys"]),
         Row("a link with a file", "owntracks:///config?inline=\(encoded)", ["Keys"]),
@@ -86,17 +104,28 @@ import Testing
             "a configuration without waypoints; 'ibeacon-gateway --config FILE config check'"
         ),
         (#"{"_type":"encrypted","data":"x"}"#, "it is encrypted"),
+        (
+            "Keys:\(sampleUUID):1:7\nBag:\(sampleUUID):1:8",
+            "it is a description; 'ibeacon-gateway regions add' takes one"
+        ),
         ("btsnoop\0\0\0\0\u{1}", "it is a capture of Bluetooth; 'ibeacon-gateway replay FILE'"),
         ("owntracks:///settings?x=1", "'settings' is no link for waypoints"),
         ("owntracks:///config?url=https://x", "the link names another place"),
         ("owntracks:///config?inline=!!!", "is not JSON in base64"),
         ("owntracks:///beacon?name=A", "no name or no uuid"),
-        (keys + "\n" + #"{"_type":"encrypted"}"#, "line 2: it is encrypted"),
+        (#"{"_type":"location"}"# + "\n" + #"{"_type":"encrypted"}"#, "line 1: _type is 'location'"),
+        (#"[{"_type":"encrypted"}]"#, "element 0: it is encrypted"),
+        ("\u{feff}", "the text is empty"),
     ])
     func `What has no waypoints is named, with the command that takes it`(text: String, words: String) {
         let text = text.replacing(#"\u{201c}"#, with: "\u{201c}").replacing(#"\u{201d}"#, with: "\u{201d}")
         let error = #expect(throws: WaypointsError.self) { try WaypointsEnvelope.list(in: Array(text.utf8)) }
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func `A compressed file is named`() {
+        let error = #expect(throws: WaypointsError.self) { try WaypointsEnvelope.list(in: [0x1f, 0x8b, 8, 0]) }
+        #expect(error?.description == "it is compressed (gzip); unpack it first: zcat FILE > NEW-FILE")
     }
 
     @Test(arguments: [

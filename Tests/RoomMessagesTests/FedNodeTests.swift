@@ -1,7 +1,7 @@
 import Base
 import Beacon
-import Configuration
 import Rooms
+import RoomsSupport
 import SiteCore
 import SiteProtocol
 import Testing
@@ -13,17 +13,9 @@ import Testing
     private var now = 0.0
     private var sequence: Int64 = 0
 
-    init() throws {
-        let configuration = #"{"rooms":{"site":"home","tags":["Jane:\#(Self.beacon)"]}}"#
-        site = SiteHarness(SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi")))
-        site.start(at: .zero)
-    }
+    init() throws { site = try SiteHarness(tag: Self.beacon) }
 
-    private mutating func pass(_ message: SiteMessage) {
-        let instant = MonotonicInstant(nanoseconds: Int64(now * 1e9))
-        while let deadline = site.core.nextDeadline, deadline < instant { _ = site.handle(.tick, at: deadline) }
-        _ = site.handle(.message(message, isRetained: false), at: instant)
-    }
+    private mutating func pass(_ message: SiteMessage) { _ = site.pass(message, seconds: now) }
 
     /// A second's message of an ibeacon-gateway, without readings.
     private mutating func feed(_ gateway: String) {
@@ -166,8 +158,9 @@ import Testing
         pass(.alias(Self.beacon, "keys:jane"))
         let before = readings
         reportDevice("keys:jane", by: "hall", #"{"rssi":-50,"virtual":true}"#)
-        #expect(site.core.counters.malformed == 0)
+        #expect(site.core.malformed.count == 0)
         reportDevice("keys:jane", by: "hall", "broken")
-        #expect(readings == before && site.core.counters.malformed == 1)
+        #expect(readings == before && site.core.malformed.count == 1)
+        #expect(site.core.malformed.topics.map(\.name) == ["espresense/devices/keys:jane/hall"])
     }
 }

@@ -1,6 +1,7 @@
 import Base
 import JSON
 import Rooms
+import RoomsSupport
 import SiteCore
 import SiteProtocol
 import Testing
@@ -135,6 +136,84 @@ import Testing
         #expect(site.core.roster.states[0].room?.name == "Hall")
     }
 
+    // MARK: What is not carried out
+
+    /// What the service answers at once to a request.
+    private func answer(_ site: inout SiteHarness, _ request: FeedDecoder.LearnRequest, at second: Int)
+        -> [LearnRefusal]
+    {
+        site.handle(.message(.learn(request), isRetained: false), at: instant(second)).compactMap { effect in
+            if case .send(.refused(let refusal)) = effect { refusal } else { nil }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.rename(room: .named("Attic"), to: .named("Loft")), "there is no such room"),
+            (
+                .rename(room: .named("Hall"), to: .named("Loft")),
+                "h, k still name it so; write the new name as 'room' in the configuration of each, and what was trained follows"
+            ),
+            (.rename(room: .named("Hall"), to: .named("hall")), "both names are forms of one name"),
+            (.moved(gateway: "k"), "of k it is not asked whether it was carried"),
+            (.train(room: .named("Hall"), tag: "Joe", .seconds(5)), "there is no tag 'joe'"),
+        ] as [(FeedDecoder.LearnRequest, String)])
+    func `A request that is not carried out is answered with the reason at once`(
+        request: FeedDecoder.LearnRequest, reason: String
+    ) throws {
+        var site = trainedSite()
+        let answers = answer(&site, request, at: 61)
+        #expect(answers.map(\.request) == [request])
+        #expect(answers.first?.reason.lowercased() == reason)
+        let message = try #require(answers.first).reportMessage
+        #expect(message.topic == "ibeacon-rooms/home/refused" && !message.isRetained)
+        #expect(try LearnRefusal(message.payload) == answers.first)
+    }
+
+    @Test func `A request that is carried out has no such answer, and a standby never gives one`() {
+        var site = trainedSite()
+        _ = say(&site, "h", "Lounge", at: 61)
+        #expect(answer(&site, .rename(room: .named("Hall"), to: .named("Lounge")), at: 62) == [])
+        var standby = standby()
+        #expect(answer(&standby, .rename(room: .named("Attic"), to: .named("Loft")), at: 61) == [])
+    }
+
+    // MARK: A standby
+
+    /// The same house, at a service that waits beside the active one.
+    private func standby() -> SiteHarness {
+        var settings = SiteSettings()
+        (settings.site, settings.tags) = ("home", [SiteFleet.change("Jane:7")])
+        var site = SiteHarness(settings, isStandby: true)
+        site.start(at: instant(0))
+        _ = site.handle(.brokerConnected, at: instant(0))
+        site.hearActive(at: instant(0))
+        for (gateway, room) in [("h", "Hall"), ("k", "Hall")] { _ = say(&site, gateway, room, at: 0) }
+        _ = stay(&site, 1...20)
+        _ = site.handle(
+            .message(.learn(.train(room: .named("Hall"), tag: "jane", .seconds(30))), isRetained: false),
+            at: instant(20))
+        _ = stay(&site, 21...60)
+        site.hearActive(at: instant(60))
+        return site
+    }
+
+    @Test func `A standby that takes over while a question is open asks it still, and takes the answer`() {
+        var site = standby()
+        #expect(site.core.role == .standby)
+        let silent = say(&site, "h", "Lounge", at: 61)
+        #expect(silent == [])
+        let taken = site.takeOver(at: instant(62), epoch: 1_700_000_062)
+        #expect(site.core.role == .active)
+        let asked = RoomQuestion(from: .named("Hall"), to: .named("Lounge"), gateways: ["h"])
+        #expect(site.core.engine.questions(at: instant(62)) == [asked])
+        let shown = taken.map { "\($0.topic) \($0.text)" } + stay(&site, 63...80).map { "\($0.topic) \($0.text)" }
+        #expect(shown.contains { $0.hasPrefix("ibeacon-rooms/home/health/h ") && $0.contains(#""formerRoom":"Hall""#) })
+        let answered = request(&site, #"{"room":"Hall","rename":"Lounge"}"#, at: 81)
+        #expect(answered.contains { $0.hasPrefix("ibeacon-rooms/home/health/h ") && !$0.contains("formerRoom") })
+        #expect(site.core.engine.isLearned(room: .named("Lounge")) && !site.core.engine.isLearned(room: .named("Hall")))
+    }
+
     @Test func `What is set aside, and what is asked, is stored and read again`() throws {
         var site = trainedSite()
         _ = say(&site, "h", "Lounge", at: 61)
@@ -202,5 +281,11 @@ import Testing
         }
         #expect(site.core.engine.knownRooms.count == 1)
         #expect(site.core.engine.gateways(in: .named("Office-Room")) == ["pi", "office_room"])
+    }
+}
+
+extension LearnRefusal {
+    fileprivate var reportMessage: Publication {
+        SiteReport.refused(self).message(to: SiteAddresses(site: "home", user: nil))
     }
 }

@@ -1,7 +1,7 @@
 import Base
 import Beacon
-import Configuration
 import Rooms
+import RoomsSupport
 import SiteCore
 import SiteProtocol
 import Testing
@@ -15,17 +15,9 @@ import Testing
     private var now = 0.0
     private var effects: [Site.Effect] = []
 
-    init() throws {
-        let configuration = #"{"rooms":{"site":"home","tags":["Jane:\#(Self.beacon)"]}}"#
-        site = SiteHarness(SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi")))
-        site.start(at: .zero)
-    }
+    init() throws { site = try SiteHarness(tag: Self.beacon) }
 
-    private mutating func pass(_ message: SiteMessage) {
-        let instant = MonotonicInstant(nanoseconds: Int64(now * 1e9))
-        while let deadline = site.core.nextDeadline, deadline < instant { _ = site.handle(.tick, at: deadline) }
-        effects += site.handle(.message(message, isRetained: false), at: instant)
-    }
+    private mutating func pass(_ message: SiteMessage) { effects += site.pass(message, seconds: now) }
 
     /// For so many seconds each of them hears the tag. Home Assistant's scanners have one clock and one boot.
     private mutating func hear(_ receivers: String..., seconds: Int) {

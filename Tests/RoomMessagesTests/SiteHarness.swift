@@ -1,4 +1,6 @@
 import Base
+import Beacon
+import Configuration
 import Rooms
 import SiteCore
 import SiteProtocol
@@ -13,6 +15,13 @@ struct SiteHarness {
         var settings = settings
         if isStandby { settings.instance = "b" }
         core = Site(settings)
+    }
+
+    /// A service without others, whose configuration has the tag Jane. It has started.
+    init(tag: BeaconID) throws {
+        let configuration = #"{"rooms":{"site":"home","tags":["Jane:\#(tag)"]}}"#
+        self.init(SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi")))
+        start(at: .zero)
     }
 
     /// - Parameter reported: The stored payloads of tags, by the tag's id.
@@ -33,6 +42,13 @@ struct SiteHarness {
             Issue.record(error)
             return []
         }
+    }
+
+    /// A message arrives live, after all that was due before.
+    mutating func pass(_ message: SiteMessage, seconds: Double) -> [Site.Effect] {
+        let instant = MonotonicInstant(nanoseconds: Int64(seconds * 1e9))
+        while let deadline = core.nextDeadline, deadline < instant { _ = handle(.tick, at: deadline) }
+        return handle(.message(message, isRetained: false), at: instant)
     }
 
     mutating func tick(at now: MonotonicInstant, epoch: Int64) -> [Publication] {

@@ -4,6 +4,7 @@ import JSON
 import OwnTracks
 import Regions
 import Rooms
+import RoomsSupport
 import SiteProtocol
 import Testing
 

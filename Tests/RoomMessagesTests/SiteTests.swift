@@ -4,6 +4,7 @@ import Health
 import OwnTracks
 import Regions
 import Rooms
+import RoomsSupport
 import SiteCore
 import SiteProtocol
 import Testing

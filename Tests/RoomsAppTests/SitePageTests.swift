@@ -476,6 +476,28 @@ import Testing
         #expect(state()["nearby"]?["beacons"] == [])
     }
 
+    // MARK: What cannot be read
+
+    @Test func `Topics below espresense with messages that cannot be read are listed with the reason`() {
+        let node = "espresense/devices/iBeacon:\(RoomServiceFixture.uuid.lowercased())-1-7/attic"
+        let long = "espresense/devices/" + String(repeating: "x", count: 200) + "/attic"
+        fixture.receive(node, #"{"rssi":"loud"}"#)
+        fixture.receive(long, #"{"rssi":-60}"#)
+        // ESPresense's own settings of a phone.
+        fixture.receive("espresense/settings/irk:0123/config", #"{"id":"phone:jane"}"#)
+        fixture.wait(.seconds(2))
+        fixture.receive(node, #"{"rssi":-60"#)
+        let topics = state()["malformed"]?.array ?? []
+        #expect(topics.map { $0["count"] } == [2, 1])
+        #expect(topics.first?["topic"] == .string(node) && topics.first?["ago"]?.asNumber == 0)
+        #expect(topics.first?["reason"]?.string?.hasPrefix("not JSON") == true)
+        #expect(topics.last?["topic"]?.string?.hasPrefix("espresense/devices/xxx") == true)
+        #expect(topics.last?["reason"] == "its topic is none of ESPresense's")
+        #expect(
+            page.pageMetrics(ClientCounters()).contains(
+                #"ibeacon_rooms_messages_refused_total{reason="malformed"} 3"#))
+    }
+
     // MARK: A room that is renamed
 
     /// The request that the page sent last comes back from the broker, as to every service of the site.
@@ -509,6 +531,9 @@ import Testing
         fixture.stay(in: 0, seconds: 40)
         fixture.receive("ibeacon-rooms/home/gateway/g0", #"{"v":1,"room":"Lounge"}"#)
         #expect(state()["roomQuestions"]?.array?.count == 1)
+        #expect(
+            refusal(page.change("/gateways/moved", ["gateway": "g1"])) == "of g1 it is not asked whether it was carried"
+        )
         #expect(page.change("/gateways/moved", ["gateway": "g0"]) == .done)
         receiveRequest()
         #expect(state()["roomQuestions"] == [] && state()["tags"]?["jane"]?["roomName"] == "Kitchen")

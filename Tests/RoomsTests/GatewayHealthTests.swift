@@ -1,5 +1,6 @@
 import Base
 import Rooms
+import RoomsSupport
 import SiteProtocol
 import Testing
 

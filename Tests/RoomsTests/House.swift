@@ -2,6 +2,7 @@ import Base
 import Beacon
 import Regions
 import Rooms
+import RoomsSupport
 import SiteProtocol
 
 /// A house with a gateway in each room, and one tag, for tests: levels go in each second, reports come out.

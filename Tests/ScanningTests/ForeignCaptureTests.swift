@@ -75,9 +75,31 @@ import Testing
         Row(
             testDescription: "bzip2", head: "425a6839 31", kind: .compressed("bzip2", command: "bzcat"), words: "bzcat"),
         Row(testDescription: "zip", head: "504b0304 14", kind: .zipArchive, words: "bug report of Android"),
-        Row(testDescription: "JSON", head: "7b225f74 797065", kind: .text, words: "--regions FILE"),
         Row(
-            testDescription: "anything else", head: "48656c6c 6f2c2077 6f726c64 212121", kind: nil,
+            testDescription: "pcap, modified, 201", head: "34cdb2a1 \(pcap) c9000000",
+            kind: .pcap(isNextGeneration: false, linkType: 201), words: "editcap -F btsnoop"),
+        Row(
+            testDescription: "pcap, usbmon", head: "d4c3b2a1 \(pcap) dc000000",
+            kind: .pcap(isNextGeneration: false, linkType: 220), words: "of USB (link type 220)"),
+        Row(
+            testDescription: "lz4", head: "04224d18 64", kind: .compressed("lz4", command: "lz4cat"), words: "lz4cat"),
+        Row(
+            testDescription: "7z", head: "377abcaf 271c", kind: .compressed("7z", command: "7z x -so"),
+            words: "7z x -so 'x y' > 'x y.btsnoop'"),
+        Row(
+            testDescription: "compress", head: "1f9d90", kind: nil, words: "is not a btsnoop capture"),
+        Row(
+            testDescription: "compress, whole", head: "1f9d9062", kind: .compressed("compress", command: "zcat"),
+            words: "zcat"),
+        Row(
+            testDescription: "lzip", head: "4c5a4950 01", kind: .compressed("lzip", command: "lzip -dc"),
+            words: "lzip -dc"),
+        Row(testDescription: "JSON", head: "7b225f74 797065", kind: .json, words: "--regions FILE"),
+        Row(
+            testDescription: "what btmon prints", head: "426c7565 746f6f74 68206d6f 6e69746f 72207665 7220352e 36360a",
+            kind: .text, words: "such as btmon and hcidump print it; record with"),
+        Row(
+            testDescription: "anything else", head: "48656c6c 6f002077 6f726c64 212121", kind: nil,
             words: "is not a btsnoop capture"),
         Row(testDescription: "nothing", head: "", kind: nil, words: "is not a btsnoop capture"),
     ]

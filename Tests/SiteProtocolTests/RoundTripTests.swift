@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import JSON
+import RoomsSupport
 import SiteProtocol
 import Testing
 
@@ -14,7 +15,8 @@ import Testing
     @Test(
         arguments: [
             .tags(site: "home"), .heard(site: "home", gateway: "k"), .card(site: "home", gateway: "k"),
-            .learn(site: "home"), .service(site: "home", instance: "pi"), .tag(site: "home", tag: "jane"),
+            .learn(site: "home"), .refused(site: "home"), .service(site: "home", instance: "pi"),
+            .tag(site: "home", tag: "jane"),
             .room(site: "home", room: "kitchen"), .health(site: "home", gateway: "k"), .nearbyRequest(site: "home"),
             .nearby(site: "home", gateway: "k"), .availability(gateway: "k"), .espresense(beacons[0], node: "attic"),
             .espresenseStatus(node: "attic"), .espresenseTelemetry(node: "attic"),
@@ -149,6 +151,13 @@ import Testing
         ] as [FeedDecoder.LearnRequest])
     func `A request about a room is read as it was written`(_ request: FeedDecoder.LearnRequest) throws {
         #expect(try FeedDecoder.learn(request.payload) == request)
+        let refusal = LearnRefusal(request, "there is no such room")
+        #expect(try LearnRefusal(refusal.payload) == refusal)
+    }
+
+    @Test(arguments: ["", "{}", #"{"refused":""}"#, #"{"refused":"no"}"#, #"{"room":"Hall","rename":"Den"}"#])
+    func `What is no answer to a request is refused`(_ payload: String) {
+        #expect(throws: FeedError.self) { try LearnRefusal(Array(payload.utf8)) }
     }
 
     @Test func `A request for other beacons and its answer are read as they were written`() throws {
@@ -227,6 +236,7 @@ import Testing
         #expect(try SiteMessage(.room(site: "home", room: "hall"), Array("{}".utf8)) == .room(id: "hall", .unreadable))
         #expect(try SiteMessage(.card(site: "home", gateway: "k"), []) == .card(gateway: "k", nil))
         #expect(try SiteMessage(.nearbyRequest(site: "home"), []) == nil)
+        #expect(try SiteMessage(.refused(site: "home"), []) == nil)
         #expect(throws: FeedError.self) {
             try SiteMessage(.service(site: "home", instance: "pi"), Array("{}".utf8))
         }

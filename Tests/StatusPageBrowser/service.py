@@ -3,26 +3,16 @@
 
 The service plays a recording; regions are made on the page and by MQTT, with hostile names among them.
 """
-import json, os, shutil, subprocess, sys, tempfile, time
+import json, os, subprocess, sys
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(here, "../Fixtures")]
 import recording
-from browser import Browser
+from house import Broker, free_port, wait_for
+from page import Page
 
 program = os.path.abspath(sys.argv[1])
-folder = tempfile.mkdtemp(prefix="ibeacon-gateway-page-")
-passed = 0
-
-
-def path(name):
-    return os.path.join(folder, name)
-
-
-def free_port():
-    import socket
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+page = Page("gateway-page", 8)
+browser, path, check, fits = page.browser, page.path, page.check, page.fits
 
 
 def ask(*words):
@@ -32,41 +22,26 @@ def ask(*words):
 
 def set_waypoint(waypoint):
     command = {"_type": "cmd", "action": "setWaypoints", "waypoints": {"_type": "waypoints", "waypoints": [waypoint]}}
-    subprocess.run(["mosquitto_pub", "-h", "127.0.0.1", "-p", str(mqtt), "-t", "owntracks/home/hall/cmd", "-q", "1", "-s"],
-                   input=json.dumps(command), text=True, check=True)
+    broker.publish("owntracks/home/hall/cmd", command)
 
 
-def check(what, script, limit=8):
-    global passed
-    browser.until(script, what, limit)
-    passed += 1
-    print("ok", what)
-
-
-mqtt, http = free_port(), free_port()
+broker, http = Broker(page.folder), free_port()
 url = f"http://127.0.0.1:{http}/"
-with open(path("mosquitto.conf"), "w") as file:
-    file.write(f"listener {mqtt} 127.0.0.1\nallow_anonymous true\n")
 with open(path("config.json"), "w") as file:
-    json.dump({"_type": "configuration", "host": "127.0.0.1", "port": mqtt, "username": "home", "deviceId": "hall",
+    json.dump({"_type": "configuration", "host": "127.0.0.1", "port": broker.port, "username": "home", "deviceId": "hall",
                "http": {"listen": f"127.0.0.1:{http}"}, "leaveAfter": 3, "scanner": {"capture": path("page.btsnoop")},
                "waypoints": [recording.waypoint("b4b412", "Kitchen", 1)]}, file)
 # A beacon enters the kitchen at 12 s and leaves at 20 s. Its battery has 2.44 V, which is 6 %. Three other beacons stay.
 recording.write(path("page.btsnoop"), recording.visit(1, 12, 20) + recording.telemetry(1, 12, 20, 2440) +
                 recording.visit(5, 0, 3600) + recording.visit(6, 0, 3600) + recording.visit(7, 0, 3600))
 room = "[...document.querySelectorAll('.room')].find(r => r.innerText.includes('%s'))"
-running, browser = [], Browser()
+service = None
 try:
-    running.append(subprocess.Popen([shutil.which("mosquitto") or "/usr/sbin/mosquitto", "-c", path("mosquitto.conf")],
-                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-    time.sleep(0.5)
+    broker.start()
     with open(path("log"), "w") as out:
-        running.append(subprocess.Popen(
-            [program, "--config", path("config.json"), "--state-dir", path("state"), "--verbose", "run"], stderr=out))
-    for _ in range(50):
-        if subprocess.run(["curl", "-sf", "-o", "/dev/null", url]).returncode == 0:
-            break
-        time.sleep(0.1)
+        service = subprocess.Popen(
+            [program, "--config", path("config.json"), "--state-dir", path("state"), "--verbose", "run"], stderr=out)
+    wait_for("curl", "-sf", "-o", "/dev/null", url)
     browser.view(1100)
     browser.open(url)
     check("the page is live", "document.getElementById('live')?.textContent === 'live'")
@@ -96,37 +71,32 @@ try:
           "document.body.innerText.includes('<script>document.title') && !document.title.includes('owned')")
     set_waypoint(recording.waypoint("h2", "x" * 10240, 7))
     browser.view(390, 844)
-    fits = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     check("10 kB of one word are cut", "[...document.querySelectorAll('.room bdi')].some(b => b.textContent.startsWith('xxxx') && b.textContent.length <= 201)")
-    check("and fit a phone", fits)
+    fits("and fit a phone")
     set_waypoint(recording.waypoint("h3", "\u202eegarag \u05de\u05d8\u05d1\u05d7", 6))
     set_waypoint(recording.waypoint("h4", "a\0b", 6))
     check("a right-to-left name stays in its box", "[...document.querySelectorAll('.room bdi')].some(b => b.textContent.includes('\u05de'))")
     check("NUL is shown as a mark", "[...document.querySelectorAll('.room bdi')].some(b => b.textContent === 'a\\ufffdb')")
-    check("hostile names fit a phone", fits)
+    fits("hostile names fit a phone")
 
     browser.evaluate((room % "Workshop") + ".querySelector('.remove').click()")
     browser.evaluate("document.querySelector('#remove-dialog .danger').click()")
     check("a removed region is gone", "!" + (room % "Workshop"))
-    running[0].terminate()
+    broker.stop()
     check("a broker that goes is told, with what to do",
           "!document.getElementById('health').hidden && document.getElementById('findings').innerText.includes('doctor')")
-    running[1].terminate()
+    service.terminate()
     check("a service that stops is seen", "document.getElementById('live').textContent !== 'live'")
-    foreign = [u for u in browser.requested() if not u.startswith(url) and not u.startswith("about:")]
-    assert not foreign, f"the page asked elsewhere: {foreign}"
     # The browser itself logs the question for the token, and the connection that ends with the service.
-    complaints = [c for c in browser.complaints() if "401" not in c and "net::ERR_" not in c]
-    assert not complaints, f"the console complains: {complaints}"
-    print(f"all {passed} checks hold; no complaint in the console, no request elsewhere")
+    page.end(url, "401", "net::ERR_")
 except AssertionError:
     with open(path("log")) as file:
         sys.stderr.write(file.read()[-3000:])
     raise
 finally:
-    browser.close()
-    for process in running[::-1]:
-        if process.poll() is None:
-            process.terminate()
-        process.wait(10)
-    shutil.rmtree(folder, ignore_errors=True)
+    if service:
+        if service.poll() is None:
+            service.terminate()
+        service.wait(10)
+    broker.stop()
+    page.close()

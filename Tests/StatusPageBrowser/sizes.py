@@ -4,38 +4,26 @@
 A site with 12 gateways and 40 tags, then with 500 tags; a gateway with 40 regions. At the widths of a desk and of a phone, light and
 dark, with the broker away and a gateway offline. PICTURES is the folder for screenshots (default: none are kept).
 """
-import json, os, shutil, subprocess, sys, tempfile, time
+import json, os, subprocess, sys, time
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(here, "../Fixtures")]
 import recording
 from axe import Axe
-from browser import Browser
 from house import Broker, House, free_port, uuid, wait_for
+from page import Page
 
 program = os.path.abspath(sys.argv[1])
-folder = tempfile.mkdtemp(prefix="ibeacon-pages-")
-pictures = sys.argv[2] if len(sys.argv) > 2 else folder
+page = Page("pages", 90)
+browser, path, check = page.browser, page.path, page.check
+pictures = sys.argv[2] if len(sys.argv) > 2 else page.folder
 os.makedirs(pictures, exist_ok=True)
 sizes = {"desk": (1440, 900), "phone": (390, 844)}
 rooms = ["Workshop", "Store", "Office", "Reception", "Kitchen", "Hall", "Meeting room", "Garage", "Loading bay", "Archive",
          "Laboratory", "Server room"]
-passed = 0
-
-
-def path(name):
-    return os.path.join(folder, name)
-
-
-def check(what, script, limit=90):
-    global passed
-    browser.until(script, what, limit)
-    passed += 1
-    print("ok", what, flush=True)
 
 
 def audit(name):
     """Pictures of the page in both sizes and colours, what axe finds in each, and whether it fits."""
-    global passed
     for size, (width, height) in sizes.items():
         for dark in (False, True):
             browser.view(width, height, dark=dark)
@@ -44,10 +32,8 @@ def audit(name):
             found = axe.serious()
             browser.screenshot(os.path.join(pictures, f"{name}-{size}-{'dark' if dark else 'light'}.png"))
             assert not found, f"{what}: axe finds {found}"
-            passed += 1
-            print("ok", what, flush=True)
-        check(f"{name}: nothing is cut off at {width} pixels",
-              "document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+            page.hold(what)
+        page.fits(f"{name}: nothing is cut off at {width} pixels")
 
 
 def screens(section, what, most=2):
@@ -103,7 +89,7 @@ def is_live():
     check("the page is live", "document.getElementById('live')?.textContent === 'live'")
 
 
-broker, service, house, browser = Broker(folder), None, None, Browser()
+broker, service, house = Broker(page.folder), None, None
 axe = Axe(browser)
 try:
     broker.start()
@@ -215,17 +201,15 @@ try:
     browser.open(service.url)
     check("regions without an adapter look old", "[...document.querySelectorAll('.room')].every(room => room.classList.contains('stale') && room.innerText.includes('as last known'))")
     audit("gateway-without-adapter")
-    foreign = [u for u in browser.requested() if not u.startswith("http://127.0.0.1:") and not u.startswith("about:")]
-    assert not foreign, f"a page asked elsewhere: {foreign}"
-    print(f"all {passed} checks hold")
+    page.asked_nobody_else("http://127.0.0.1:")
+    print(f"all {page.passed} checks hold")
 except AssertionError:
     browser.screenshot(os.path.join(pictures, "failed.png"))
     raise
 finally:
-    browser.close()
     if house:
         house.end()
     if service:
         service.stop()
     broker.stop()
-    shutil.rmtree(folder, ignore_errors=True)
+    page.close()

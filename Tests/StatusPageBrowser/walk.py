@@ -1,17 +1,27 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The picture of README: twelve seconds of the rooms page while a tag walks. usage: walk.py IMAGES
 
 It watches the page of `Scripts/demo --rooms` from the begin of the walk to its end, and keeps the twelve seconds with the most changes of
 the room. IMAGES is the folder for `rooms-walk.png`.
 """
-import base64, os, re, subprocess, sys, time
+import base64, io, os, re, subprocess, sys, time
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
-from apng import animation
+from PIL import Image  # python3-pil of Debian
 from browser import Browser
 from house import wait_for
 
 step, length, most = 0.5, 24, 300_000   # seconds of a frame, frames, bytes
+
+
+def animation(pictures):
+    """The bytes of an animated PNG of pictures of one size. Pillow keeps of each what differs from the one before."""
+    first, *others = [Image.open(io.BytesIO(picture)).convert("RGB") for picture in pictures]
+    out = io.BytesIO()
+    first.save(out, "PNG", save_all=True, append_images=others, duration=[round(step * 1000)] * len(pictures), optimize=True)
+    return out.getvalue()
+
+
 demo = subprocess.Popen([os.path.join(here, "../../Scripts/demo"), "--rooms"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 browser = Browser()
 try:
@@ -35,7 +45,7 @@ try:
     changes = [int(a != b) for a, b in zip(rooms, rooms[1:])] + [0]
     first = max(range(max(1, len(frames) - length + 1)), key=lambda at: (sum(changes[at + 2:at + length - 3]), -at))
     assert sum(changes[first:first + length]) >= 1, f"the tag did not walk: {rooms}"
-    picture = animation(frames[first:first + length], step)
+    picture = animation(frames[first:first + length])
     assert len(picture) < most, f"the picture has {len(picture)} bytes"
     with open(os.path.join(sys.argv[1], "rooms-walk.png"), "wb") as file:
         file.write(picture)

@@ -197,11 +197,44 @@ import Testing
             "espresense/settings/iBeacon:\(uuid)-1-8/config": #"{"id":"keys:neighbour"}"#,
         ]
         var status = SiteStatus(retained.mapValues { Array($0.utf8) }, closed: [:], site: "home")
-        status.unknownIDs = ["keys:bob"]
+        status.unread.unknownIDs = ["keys:bob"]
         let text = status.text(now: 0)
         #expect(text.contains("ESPresense nodes call Jane 'keys:jane'") && text.contains("'keys:bob'"))
         #expect(!text.contains("neighbour"))
         #expect(status.json["aliases"]?["Jane"] == "keys:jane" && status.json["unknownIds"] == ["keys:bob"])
+    }
+
+    @Test func `The topics with messages that cannot be read are told, the latest first, and of many the first few`()
+        throws
+    {
+        var status = SiteStatus([:], closed: [:], site: "home")
+        status.unread.malformed = try (1...7).map { number in
+            try #require(
+                MalformedTopic([
+                    "topic": .string("espresense/devices/\(number)/hall"), "reason": "not JSON",
+                    "count": .integer(Int64(number)), "ago": .integer(Int64(number * 60)),
+                ]))
+        }
+        let remarks = status.unread.remarks
+        #expect(
+            remarks.first
+                == "what arrives on espresense/devices/1/hall cannot be read: not JSON (once, last 1 min 0 s ago)")
+        #expect(remarks.count == 6 && remarks[4].contains("devices/5/hall") && remarks[4].contains("5 times"))
+        #expect(remarks[5] == "2 more topics have messages that cannot be read; --json lists them")
+        #expect(status.text(now: 0).contains("espresense/devices/1/hall"))
+        #expect(status.json["malformed"]?.array?.count == 7)
+        #expect(MalformedTopic(["topic": "x", "reason": "y", "count": 1]) == nil)
+    }
+
+    @Test func `The service's refusal of a request is found, and that of another request is not`() {
+        let request = FeedDecoder.LearnRequest.moved(gateway: "h")
+        func messages(_ refusal: LearnRefusal) -> [String: [UInt8]] { [Self.root + "refused": refusal.payload] }
+        #expect(
+            LearnDialogue.refusal(of: request, in: messages(LearnRefusal(request, "no")), site: "home") == "no")
+        #expect(
+            LearnDialogue.refusal(
+                of: request, in: messages(LearnRefusal(.moved(gateway: "k"), "no")), site: "home") == nil)
+        #expect(LearnDialogue.refusal(of: request, in: [Self.root + "refused": [0x7b]], site: "home") == nil)
     }
 
     /// A site of which a gateway of the hall names the lounge.

@@ -2,6 +2,7 @@ import Base
 import Beacon
 import Regions
 import Rooms
+import RoomsSupport
 import SiteProtocol
 
 /// Plays sessions through the engine as gateways would send them: one message per gateway and second.

@@ -2,6 +2,7 @@ import Base
 import Beacon
 import Regions
 import Rooms
+import RoomsSupport
 import SiteProtocol
 
 /// A house with ten tags and eight gateways, second by second, through the engine.

@@ -104,7 +104,8 @@ extension RoomService: AppOwner {
             case .publish, .pageChanged: isShown = true
             case .deliver: app.delivers(true)
             case .found(let finding): log.once("\(finding)", .warning, finding.text)
-            case .refused(let error): log.once("feed", .warning, "a message was refused: \(error)")
+            case .refused(let error, let topic):
+                log.once("feed", .warning, "a message on \(MalformedMessages.shown(topic)) was refused: \(error)")
             case .log(let priority, let text, let kind?) where kind.hasSuffix("-refused"):
                 log.each(kind, priority, text, of: .refusals)
             case .log(let priority, let text, let kind?): log.once(kind, priority, text)
@@ -269,7 +270,11 @@ extension RoomService: AppOwner {
             let description = Publication.homeAssistant(message.topic, String(decoding: message.payload, as: UTF8.self))
             return handle(.entity(description, isRetained: message.retained))
         }
-        guard let topic = RoomTopic(message.topic), topic.site ?? identity.site == identity.site,
+        guard let topic = RoomTopic(message.topic) else {
+            guard RoomTopics.isOfNode(message.topic) else { return }
+            return handle(.malformed(FeedError("its topic is none of ESPresense's"), topic: message.topic))
+        }
+        guard topic.site ?? identity.site == identity.site,
             let payload = opened(message, topic, at: now)
         else { return }
         do throws(FeedError) {
@@ -279,7 +284,7 @@ extension RoomService: AppOwner {
             }
             handle(.message(read, isRetained: message.retained))
         } catch {
-            handle(.malformed(error))
+            handle(.malformed(error, topic: message.topic))
         }
     }
 

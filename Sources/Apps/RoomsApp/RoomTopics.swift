@@ -45,6 +45,11 @@ package enum RoomTopics {
         "espresense/settings/+/config",
     ]
 
+    /// Whether an ESPresense node publishes on such a topic. Its settings of what is no iBeacon are its own.
+    static func isOfNode(_ topic: String) -> Bool {
+        topic.hasPrefix("espresense/devices/") || topic.hasPrefix("espresense/rooms/")
+    }
+
     /// The filters of the site.
     static func filters(of identity: RoomServiceIdentity) -> [String] {
         let root = "ibeacon-rooms/\(identity.site)"

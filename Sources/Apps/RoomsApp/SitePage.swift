@@ -70,7 +70,7 @@ final class SitePage: PageSource {
         snapshot.counters = SiteSnapshot.Counters(
             engine: site.engine.counters, site: site.counters,
             unknownIDs: (site.whereabouts.aliases.unknown, site.whereabouts.aliases.unknownIDs),
-            sealed: snapshot.service.refused,
+            malformed: site.malformed, sealed: snapshot.service.refused,
             commands: site.commandCounts)
         if isWatched {
             snapshot.tags = watchedTags(site, tags, at: now)
@@ -298,7 +298,9 @@ final class SitePage: PageSource {
             return answer(refusal?.text ?? owner.carryOut(.learn(.rename(room: room, to: new))))
         case "/gateways/moved":
             guard let gateway = text("gateway") else { return missing("gateway") }
-            return answer(owner.carryOut(.learn(.moved(gateway: gateway))))
+            let asked = owner.site.engine.questions(at: owner.now)
+            let refusal = RoomQuestion.refusal(ofMoving: gateway, among: asked)
+            return answer(refusal ?? owner.carryOut(.learn(.moved(gateway: gateway))))
         default: return nil
         }
     }

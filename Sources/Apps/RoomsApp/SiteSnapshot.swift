@@ -129,6 +129,8 @@ struct SiteSnapshot {
         var site: Site.Counters
         /// Readings of ESPresense nodes under ids of which it is not known which beacon they are, and the first of these ids.
         var unknownIDs: (count: UInt64, names: [String]) = (0, [])
+        /// Messages that could not be read.
+        var malformed = MalformedMessages()
         /// Messages that could not be decrypted, or were plain although the site has a key.
         var sealed: UInt64 = 0
         var commands = CommandCounts()
@@ -244,6 +246,7 @@ extension SiteSnapshot {
                 services.map { ($0.key, ["active": .bool($0.value.isActive), "version": .shown($0.value.version)]) }),
             "counters": .optional(counters?.json),
             "unknownIds": .array((counters?.unknownIDs.names ?? []).map { .shown($0) }),
+            "malformed": .array((counters?.malformed.topics ?? []).map(malformedJSON)),
             "nearby": .optional(service.nearby.map { $0.json(at: now) }),
             "findings": .array(findings.map(\.json)),
         ]
@@ -269,6 +272,13 @@ extension SiteSnapshot {
                     "text": .shown(question.text), "cure": .shown(question.cure),
                 ]
             })
+    }
+
+    private func malformedJSON(_ topic: MalformedMessages.Topic) -> JSONValue {
+        [
+            "topic": .shown(topic.name), "reason": .shown(topic.reason), "count": .count(topic.count),
+            "ago": .ago(topic.last, at: now),
+        ]
     }
 
     /// Of very many rooms, those of the listed tags, then others with tags, then others.
@@ -447,7 +457,7 @@ extension SiteSnapshot {
             [
                 ([("reason", "late")], Double(engine.late)), ([("reason", "repeated")], Double(engine.repeated)),
                 ([("reason", "retained")], Double(counters.site.retained)),
-                ([("reason", "malformed")], Double(counters.site.malformed)),
+                ([("reason", "malformed")], Double(counters.malformed.count)),
                 ([("reason", "sealed")], Double(counters.sealed)),
                 ([("reason", "unknown id")], Double(counters.unknownIDs.count)),
                 ([("reason", "no room")], Double(engine.refused)),

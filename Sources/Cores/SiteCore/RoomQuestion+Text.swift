@@ -1,3 +1,4 @@
+import JSON
 package import SiteProtocol
 
 extension RoomQuestion {
@@ -15,6 +16,12 @@ extension RoomQuestion {
         return
             "if '\(from.name)' was renamed: ibeacon-gateway rooms rename \(Self.word(from.name)) \(Self.word(to.name)) - if the gateway was "
             + "carried there: ibeacon-gateway \(moved)"
+    }
+
+    /// Why it is not taken that a gateway was carried; nil if it is asked.
+    package static func refusal(ofMoving gateway: String, among questions: [RoomQuestion]) -> String? {
+        guard !questions.contains(where: { $0.gateways.contains(gateway) }) else { return nil }
+        return "of \(shortened(gateway)) it is not asked whether it was carried"
     }
 
     /// A word of a shell's command line. Any client may write the name of a room.

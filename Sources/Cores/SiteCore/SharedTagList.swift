@@ -62,9 +62,12 @@ package struct SharedTagList: Sendable {
     private var isRead = false
     /// The list that a person must adopt first.
     private var offer: Offer?
+    /// Where the list is.
+    let topic: String
 
     init(_ settings: SiteSettings) {
         (instance, isSealed) = (settings.instance ?? "", settings.areCardsSealed)
+        topic = RoomTopic.tags(site: settings.site ?? "").text
     }
 
     mutating func restore(_ stored: StoredSite) {
@@ -190,7 +193,7 @@ package struct SharedTagList: Sendable {
         do throws(FeedError) {
             return compare(try received.list(), isLive: arrival.isLive, role, tags, regions, &effects)
         } catch {
-            effects.append(.refused(error))
+            effects.append(.refused(error, topic: topic))
             if role == .active { answer(role, tags, &effects) }
             if version == nil { offer = .unreadable(reason: "\(error)") }
             return nil

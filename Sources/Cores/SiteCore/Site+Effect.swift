@@ -30,8 +30,8 @@ extension Site {
         case obsoleteRemoved
         /// The engine found something that a user should know.
         case found(RoomEngine.Finding)
-        /// A message was rejected.
-        case refused(FeedError)
+        /// A message on this topic was rejected.
+        case refused(FeedError, topic: String)
         /// Write this to the log. Lines with the same `once` are rate-limited.
         case log(LogPriority, String, once: String? = nil)
         /// The content of the page has changed, although nothing was published.

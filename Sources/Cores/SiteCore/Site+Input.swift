@@ -13,8 +13,8 @@ extension Site {
         case wallClock(WallClock)
         /// `isRetained`: the broker had retained the message, so it may be old.
         case message(SiteMessage, isRetained: Bool)
-        /// A message that cannot be read.
-        case malformed(FeedError)
+        /// A message on this topic cannot be read.
+        case malformed(FeedError, topic: String)
         /// A message on this topic cannot be decrypted, for this reason.
         case sealed(RoomTopic, reason: String, isRetained: Bool)
         /// Sets the gateways whose messages cannot be decrypted.

@@ -20,6 +20,7 @@ package struct Site: Sendable {
     package private(set) var election: Election
     private var commands: SiteCommands
     package private(set) var counters = Counters()
+    package private(set) var malformed = MalformedMessages()
     /// Whether the stored state was read.
     package private(set) var isStarted = false
     /// Whether the store gave up a write, and everything is to be stored again.
@@ -28,7 +29,6 @@ package struct Site: Sendable {
     package struct Counters: Hashable, Sendable {
         /// Retained messages on topics where only live messages count.
         package var retained: UInt64 = 0
-        package var malformed: UInt64 = 0
     }
 
     package init(
@@ -68,7 +68,7 @@ package struct Site: Sendable {
         case .tick: tick(at: now, &effects)
         case .wallClock(let clock): whereabouts.set(clock, &effects)
         case .message(let message, let isRetained): receive(message, isRetained: isRetained, at: now, &effects)
-        case .malformed(let error): effects.append(.refused(error))
+        case .malformed(let error, let topic): effects.append(.refused(error, topic: topic))
         case .sealed(let topic, let reason, let isRetained):
             receive(sealed: topic, reason, isRetained: isRetained, at: now, &effects)
         case .strangers(let names): whereabouts.set(strangers: names, &effects)
@@ -96,7 +96,7 @@ package struct Site: Sendable {
         case .absent: if whereabouts.isConnected { whereabouts.pass(.connected(true), at: now, &effects) }
         case .stopping: if isStarted { stop(at: now, &effects) }
         }
-        counters.malformed += UInt64(effects.count { if case .refused = $0 { true } else { false } })
+        for case .refused(let error, let topic) in effects { malformed.record(error, topic: topic, at: now) }
         return effects
     }
 

@@ -19,6 +19,8 @@ package enum SiteReport: Hashable, Sendable {
     /// The card of a service.
     case card(instance: String, ServiceCard)
     case learn(FeedDecoder.LearnRequest)
+    /// Such a request is not carried out.
+    case refused(LearnRefusal)
     /// Asks the gateways which other beacons they hear, for this time.
     case nearbyRequest(Duration)
     /// An entity in Home Assistant.
@@ -66,6 +68,8 @@ extension SiteReport {
         case .card(let instance, let card): return retained(.service(site: site, instance: instance), card.payload)
         case .learn(let request):
             return Publication(.state, topic: RoomTopic.learn(site: site).text, payload: request.payload)
+        case .refused(let refusal):
+            return Publication(.state, topic: RoomTopic.refused(site: site).text, payload: refusal.payload)
         case .nearbyRequest(let duration):
             return Publication(
                 .state, topic: RoomTopic.nearbyRequest(site: site).text, payload: NearbyRequest.payload(duration))

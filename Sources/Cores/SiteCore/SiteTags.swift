@@ -190,7 +190,7 @@ package struct SiteTags: Sendable {
             whereabouts.pass(.tick, at: now, &effects)
             whereabouts.setTags(tags, at: now)
         } catch {
-            effects.append(.refused(error))
+            effects.append(.refused(error, topic: list.topic))
         }
     }
 

@@ -146,7 +146,7 @@ package struct TagStates: Sendable {
         return switch report {
         case .transition, .location: now
         case .tag(let id, .some): unstamped[id]
-        case .tag, .room, .health, .tags, .card, .learn, .nearbyRequest, .entity, .virtualNode: nil
+        case .tag, .room, .health, .tags, .card, .learn, .refused, .nearbyRequest, .entity, .virtualNode: nil
         }
     }
 

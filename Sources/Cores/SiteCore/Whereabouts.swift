@@ -127,7 +127,12 @@ package struct Whereabouts: Sendable {
             case .decided(let decision): carryOut(decision, at: now, &effects)
             case .found(let finding):
                 effects.append(.found(finding))
-                if case .renamed(let former, let room, _) = finding { rename(former, to: room, at: now, &effects) }
+                switch finding {
+                case .renamed(let former, let room, _): rename(former, to: room, at: now, &effects)
+                case .notRenamed(let room, let new, let refusal):
+                    refuse(.rename(room: room, to: new), refusal.text, &effects)
+                default: break
+                }
             }
         }
     }
@@ -274,7 +279,12 @@ package struct Whereabouts: Sendable {
             countPhones(of: gateway, at: now, &effects)
         case .nodeHeard(let node, let second): hear(second, of: node, at: now, &effects)
         case .aliasHeard(let alias, let node, let reading):
-            if let beacon = aliases.beacon(of: alias) { hear(reading, of: beacon, by: node, at: now, &effects) }
+            guard let beacon = aliases.beacon(of: alias) else { return }
+            do throws(FeedError) {
+                if let second = try reading.second(of: beacon) { hear(second, of: node, at: now, &effects) }
+            } catch {
+                effects.append(.refused(error, topic: RoomTopic.espresenseAlias(alias, node: node).text))
+            }
         case .alias(let beacon, let alias): aliases.set(alias, of: beacon)
         case .nodeTelemetry(let node):
             if feed(inPlaceOf: node, at: now) == nil { pass(.telemetry(node: node), at: now, &effects) }
@@ -298,17 +308,6 @@ package struct Whereabouts: Sendable {
         pass(.available(gateway: scanner, false), at: now, &effects)
         effects += [SharedRadios.finding(scanner, of: shared.gateway), .pageChanged]
         correctRetained(at: now, &effects)
-    }
-
-    private mutating func hear(
-        _ reading: ReceivedNodeReading, of beacon: BeaconID, by node: String, at now: MonotonicInstant,
-        _ effects: inout [Site.Effect]
-    ) {
-        do throws(FeedError) {
-            if let second = try reading.second(of: beacon) { hear(second, of: node, at: now, &effects) }
-        } catch {
-            effects.append(.refused(error))
-        }
     }
 
     private mutating func hear(
@@ -378,6 +377,7 @@ package struct Whereabouts: Sendable {
             if states.roster.position(ofTag: id) == nil {
                 let text = "the training of '\(shortened(room.name))' was refused: there is no tag '\(shortened(tag))'"
                 effects.append(.log(.warning, text, once: "training"))
+                refuse(request, "there is no tag '\(shortened(tag))'", &effects)
             }
             pass(.learn(room: room, tag: id, duration), at: now, &effects)
             learning.expect(engine.trainingEnds, at: now)
@@ -387,8 +387,16 @@ package struct Whereabouts: Sendable {
             if wasLearned { correctRetained(at: now, &effects) }
             storeForgotten(at: now, &effects)
         case .rename(let room, let new): answer(.rename(room, to: new), at: now, &effects)
-        case .moved(let gateway): answer(.moved(gateway: gateway), at: now, &effects)
+        case .moved(let gateway):
+            let refusal = RoomQuestion.refusal(ofMoving: gateway, among: engine.questions(at: now))
+            if let refusal { return refuse(request, refusal, &effects) }
+            answer(.moved(gateway: gateway), at: now, &effects)
         }
+    }
+
+    /// Answers a person whose request is not carried out. A standby knows less, and says nothing.
+    private func refuse(_ request: FeedDecoder.LearnRequest, _ reason: String, _ effects: inout [Site.Effect]) {
+        if isActive { effects.append(.send(.refused(LearnRefusal(request, reason)))) }
     }
 
     /// A person said whether a room was renamed or a gateway was carried.

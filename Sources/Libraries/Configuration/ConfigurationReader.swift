@@ -15,11 +15,16 @@ extension Configuration {
         parsing text: some Collection<UInt8>, hostName: String, files: ConfigurationFiles = .unread
     ) throws(ConfigurationError) {
         let json = try mapError({
-            ConfigurationError(problems: [ConfigurationProblem(member: "", reason: $0.description)])
+            ConfigurationError(problems: [ConfigurationProblem(member: "", reason: Self.reason($0, in: Array(text)))])
         }) { () throws(JSONError) in
             try JSONValue(parsing: text, dialect: .json5)
         }
         try self.init(json, hostName: hostName, files: files)
+    }
+
+    /// Why a text is no configuration, and what takes it if people have it for one.
+    package static func reason(_ error: JSONError, in text: [UInt8]) -> String {
+        ConfigurationReader.advice(forText: text) ?? error.description
     }
 
     /// - Throws: All errors, not only the first.
@@ -183,6 +188,18 @@ struct ConfigurationReader {
         case "encrypted": "this is encrypted; a configuration is not"
         default: "\(type.shortened) does not fit; write 'configuration' or leave it out"
         }
+    }
+
+    /// What a text is that is no JSON, and what takes it; nil if it is nothing that people have.
+    static func advice(forText text: [UInt8]) -> String? {
+        if text.starts(with: "owntracks:".utf8) {
+            return
+                "this is a link of OwnTracks; 'ibeacon-gateway regions import FILE' takes its waypoints, and what follows inline= is a "
+                + "file in base64"
+        }
+        if text.starts(with: [0x1f, 0x8b]) { return "this is compressed (gzip); unpack it first, with zcat" }
+        guard let bytes = Base64.bytes(text), (try? JSONValue(parsing: bytes)) != nil else { return nil }
+        return "this is base64; decode it first: base64 -d FILE > NEW-FILE"
     }
 
     private mutating func warn(_ member: String, _ reason: String) {

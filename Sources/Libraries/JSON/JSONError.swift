@@ -5,6 +5,8 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooDeep(limit: Int)
         case tooManyValues(limit: Int)
         case notUTF8
+        /// As some programs of Windows save it.
+        case utf16
         /// What was found, or is missing, in words.
         case syntax(String)
     }
@@ -37,6 +39,7 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
             case .tooDeep(let limit): "arrays and objects are nested too deep; at most \(limit) levels are read"
             case .tooManyValues(let limit): "too many values; at most \(limit) are read"
             case .notUTF8: "this is not UTF-8 text"
+            case .utf16: "this is UTF-16 text; save it as UTF-8"
             case .syntax(let words): words
             }
         guard let line, let column else { return words }

@@ -21,6 +21,7 @@ struct JSONReader {
         do {
             _ = try UTF8Span(validating: bytes.span)
         } catch {
+            if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) { throw JSONError(.utf16) }
             throw JSONError(.notUTF8, at: error.byteOffsets.lowerBound, in: bytes)
         }
         var reader = JSONReader(bytes, dialect: dialect, limits: limits)

@@ -33,7 +33,11 @@ struct WaypointReader {
         let coordinates = Coordinates(
             latitude: roundedDegrees(latitude), longitude: roundedDegrees(longitude))
         guard coordinates.isValid else {
-            return hasRID(members) ? .remove(rid: rid) : .removeMeant(removal(rid, timestamp, description))
+            guard !hasRID(members) else { return .remove(rid: rid) }
+            return .removeMeant(
+                RegionRemoval(
+                    rid: rid, timestamp: timestamp == 0 ? nil : timestamp,
+                    description: removed(description, members, isBeaconRegion: radius <= 0)))
         }
         var region = Region(
             rid: rid,
@@ -91,11 +95,13 @@ struct WaypointReader {
 
     private func hasRID(_ members: [String: JSONValue]) -> Bool { members["rid"]?.string?.isEmpty == false }
 
-    /// What a removal without a `rid` says. A mistake in its description does no harm.
-    private func removal(_ rid: String, _ timestamp: Int64, _ description: String) -> RegionRemoval {
-        RegionRemoval(
-            rid: rid, timestamp: timestamp == 0 ? nil : timestamp,
-            description: try? RegionDescription(parsing: description, base: base, acceptsKey: acceptsKeys))
+    /// The description of a removal without a `rid`, with what the members `uuid`, `major` and `minor` say. A mistake in it does no harm: a
+    /// circle may have the text as its name.
+    private func removed(
+        _ text: String, _ members: [String: JSONValue], isBeaconRegion: Bool
+    ) -> RegionDescription {
+        (try? description(text, members, isBeaconRegion: isBeaconRegion))
+            ?? RegionDescription(name: RegionDescription.shown(text), pattern: nil)
     }
 
     /// An optional member that must be a number: other text (or null) would otherwise become 0 and move the region.

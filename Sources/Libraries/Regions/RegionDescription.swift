@@ -78,7 +78,7 @@ public struct RegionDescription: Hashable, Sendable {
     /// A text that may be a description, for messages: without a key, which is a secret that does not belong in it.
     package static func shown(_ text: String) -> String {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.dropFirst().contains(where: { Identity.Kind(word: $0.trimmingASCIIWhitespace) == .irk }) else {
+        guard parts.dropFirst().contains(where: { Identity.Kind(word: $0.trimmingBlanks) == .irk }) else {
             return text
         }
         return "\(parts[0]):irk:\(Secret.mask)"
@@ -87,7 +87,7 @@ public struct RegionDescription: Hashable, Sendable {
     /// Whether a text is a description with a key.
     package static func hasKey(_ text: String) -> Bool {
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-        return parts.count > 2 && Identity.Kind(word: parts[1].trimmingASCIIWhitespace) == .irk
+        return parts.count > 2 && Identity.Kind(word: parts[1].trimmingBlanks) == .irk
     }
 
     /// The UUID, what it is derived from if that is an identity, and the texts of major and minor.
@@ -95,7 +95,7 @@ public struct RegionDescription: Hashable, Sendable {
         _ parts: ArraySlice<Substring>
     ) throws(RegionDescriptionError) -> (BeaconUUID, Identity?, [Substring]) {
         let count = parts.count + 1
-        var parts = parts.map(\.trimmingASCIIWhitespace)[...]
+        var parts = parts.map(\.trimmingBlanks)[...]
         let first = parts.popFirst() ?? ""
         var identity: Identity?
         if let kind = Identity.Kind(word: first) {
@@ -155,10 +155,11 @@ extension UInt8 {
 }
 
 extension Substring {
-    fileprivate var trimmingASCIIWhitespace: Substring {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
-        var text = drop(while: isSpace)
-        while let last = text.last, isSpace(last) { text.removeLast() }
+    /// Without blanks of any kind around it, and without the signs that programs for text write for none.
+    fileprivate var trimmingBlanks: Substring {
+        let isBlank: (Character) -> Bool = { $0.isWhitespace || $0 == "\u{200b}" || $0 == "\u{feff}" }
+        var text = drop(while: isBlank)
+        while let last = text.last, isBlank(last) { text.removeLast() }
         return text
     }
 

@@ -85,7 +85,9 @@ package struct Settings {
 
     private static func json(in path: String) throws(Failure) -> JSONValue {
         let bytes = try FileAccess.read(path)
-        return try mapError({ Failure(.configuration, "\(path) cannot be used:\n  \($0)") }) { () throws(JSONError) in
+        return try mapError({
+            Failure(.configuration, "\(path) cannot be used:\n  \(Configuration.reason($0, in: bytes))")
+        }) { () throws(JSONError) in
             try JSONValue(parsing: bytes, dialect: .json5)
         }
     }

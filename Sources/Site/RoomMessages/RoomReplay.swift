@@ -149,7 +149,7 @@ package struct RoomReplay: Sendable {
                 messages += 1
                 emit((now.nanoseconds + (offset ?? 0), report.message(to: addresses)))
             case .found(let finding): found(finding)
-            case .refused(let error): refusal = error
+            case .refused(let error, _): refusal = error
             default: break
             }
         }

@@ -199,11 +199,10 @@ struct Hearing: Sendable {
     mutating func place(
         _ gateway: GatewayIndex, in room: RoomIndex, named name: RoomName, at now: MonotonicInstant?
     ) -> (isMoved: Bool, former: RoomIndex?) {
-        // The form of the name that came first is kept, unless the only gateway that counts writes another.
-        let known = rooms[room].name
+        // The form of the name that came first is kept, unless the only gateway of the room that counts changes it.
+        let (former, known) = (gateways[gateway].room, rooms[room].name)
         let isOther = rooms[room].gateways.contains { $0 != gateway && gateways[$0].isTrusted }
-        if !isOther, let form = RoomName(id: known.id, name: name.name) { rename(room, to: form) }
-        let former = gateways[gateway].room
+        if former == room, !isOther, let form = RoomName(id: known.id, name: name.name) { rename(room, to: form) }
         guard former != room else { return (false, former) }
         if let former { rooms[former].gateways.removeAll { $0 == gateway } }
         gateways[gateway].formerRoom = former

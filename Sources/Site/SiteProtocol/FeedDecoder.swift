@@ -184,23 +184,26 @@ package enum FeedDecoder {
         case moved(gateway: String)
 
         /// The request as a payload of `ibeacon-rooms/<site>/learn`.
-        package var payload: [UInt8] {
+        package var payload: [UInt8] { json.bytes }
+
+        var json: JSONValue {
             switch self {
             case .train(let room, let tag, let duration):
                 let seconds = Double(duration.nanoseconds) / 1e9
-                return JSONValue.object(["room": .string(room.name), "tag": .string(tag), "seconds": .number(seconds)])
-                    .bytes
-            case .forget(let room): return JSONValue.object(["room": .string(room.name), "forget": true]).bytes
-            case .rename(let room, let new):
-                return JSONValue.object(["room": .string(room.name), "rename": .string(new.name)]).bytes
-            case .moved(let gateway): return JSONValue.object(["gateway": .string(gateway), "moved": true]).bytes
+                return ["room": .string(room.name), "tag": .string(tag), "seconds": .number(seconds)]
+            case .forget(let room): return ["room": .string(room.name), "forget": true]
+            case .rename(let room, let new): return ["room": .string(room.name), "rename": .string(new.name)]
+            case .moved(let gateway): return ["gateway": .string(gateway), "moved": true]
             }
         }
     }
 
     /// Reads the payload of `ibeacon-rooms/<site>/learn`.
     package static func learn(_ payload: some Collection<UInt8>) throws(FeedError) -> LearnRequest {
-        let json = try read(payload, bytes: 4096, values: 64)
+        try learn(try read(payload, bytes: 4096, values: 64))
+    }
+
+    static func learn(_ json: JSONValue) throws(FeedError) -> LearnRequest {
         if json["forget"]?.asBool == true, let room = json["room"] { return .forget(room: try roomName(room, "room")) }
         if let new = json["rename"], let room = json["room"] {
             return .rename(room: try roomName(room, "room"), to: try roomName(new, "rename"))
@@ -215,7 +218,8 @@ package enum FeedDecoder {
             throw FeedError("'seconds' is not a number from 0 to 3600")
         }
         return .train(
-            room: try roomName(room, "room"), tag: try name(tag, "tag"), .milliseconds(Int64(seconds * 1000)))
+            room: try roomName(room, "room"), tag: try name(tag, "tag"),
+            .milliseconds(Int64((seconds * 1000).rounded())))
     }
 
     /// Whether messages of the site can hold this text as a name.

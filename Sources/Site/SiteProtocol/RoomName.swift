@@ -11,7 +11,7 @@ package struct RoomName: Hashable, Sendable {
     ///
     /// - Returns: nil if the text is no name: it is blank, too long, or has control characters.
     package init?(_ text: String) {
-        let name = String(Substring(text).trimmed)
+        let name = Self.trimmed(text)
         guard FeedDecoder.isName(name) else { return nil }
         (id, self.name) = (Self.id(of: name), name)
     }
@@ -20,19 +20,37 @@ package struct RoomName: Hashable, Sendable {
     ///
     /// - Returns: nil if the id is no topic level, or the text is no name.
     package init?(id: String, name text: String) {
-        let name = String(Substring(text).trimmed)
+        let name = Self.trimmed(text)
         guard TopicIdentifier.isIdentifier(id), FeedDecoder.isName(name) else { return nil }
         (self.id, self.name) = (id, name)
     }
 
-    /// What all forms of one name have in common. Forms differ in the case of A to Z, in what separates words (blanks, `_`, `-`, `.`, `/`
-    /// and `,`), or in how Unicode encodes the same characters: Swift's comparison of texts ignores that.
+    /// Without blanks of any kind, and signs that cannot be seen, around it.
+    private static func trimmed(_ text: String) -> String {
+        func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isWhitespace || isInvisible(scalar) }
+        var scalars = text.unicodeScalars[...]
+        scalars = scalars.drop(while: isBlank)
+        while let last = scalars.last, isBlank(last) { scalars.removeLast() }
+        return String(scalars)
+    }
+
+    /// The zero-width space, marks of the direction of writing, and others that programs for text leave behind.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "\u{ad}", "\u{200b}"..."\u{200f}", "\u{202a}"..."\u{202e}", "\u{2060}"..."\u{2069}", "\u{feff}": true
+        default: false
+        }
+    }
+
+    /// What all forms of one name have in common. Forms differ in the case of A to Z, in what separates words (blanks and the signs of
+    /// ASCII), in signs that cannot be seen, or in how Unicode encodes the same characters: Swift's comparison of texts ignores that.
     ///
-    /// ESPresense writes *Office Room* as `office_room`.
+    /// ESPresense writes *Office Room* as `office_room`, and *Jane's room* as `jane_s_room`.
     package var key: String {
         var key = ""
         for character in name {
-            if Self.separators.contains(character) {
+            if character.unicodeScalars.allSatisfy(Self.isInvisible) { continue }
+            if Self.isSeparator(character) {
                 if !key.isEmpty, key.last != " " { key.append(" ") }
             } else if let value = character.asciiValue, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(value) {
                 key.unicodeScalars.append(Unicode.Scalar(value + 32))
@@ -44,7 +62,15 @@ package struct RoomName: Hashable, Sendable {
         return key.isEmpty ? name : key
     }
 
-    private static let separators: [Character] = [" ", "_", "-", ".", "/", ","]
+    private static func isSeparator(_ character: Character) -> Bool {
+        guard let value = character.asciiValue else { return character.isWhitespace }
+        return switch value {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            false
+        default: true
+        }
+    }
 
     /// Whether both are forms of one name, or have one id.
     package func isSame(as other: RoomName) -> Bool { id == other.id || key == other.key }

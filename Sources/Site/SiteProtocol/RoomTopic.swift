@@ -10,6 +10,8 @@ package enum RoomTopic: Hashable, Sendable {
     case card(site: String, gateway: String)
     /// `ibeacon-rooms/<site>/learn`
     case learn(site: String)
+    /// `ibeacon-rooms/<site>/refused`
+    case refused(site: String)
     /// `ibeacon-rooms/<site>/service/<instance>`
     case service(site: String, instance: String)
     /// `ibeacon-rooms/<site>/tag/<tag>`
@@ -44,6 +46,7 @@ package enum RoomTopic: Hashable, Sendable {
         switch (levels.first, levels.count) {
         case ("ibeacon-rooms", 3) where levels[2] == "tags": self = .tags(site: levels[1])
         case ("ibeacon-rooms", 3) where levels[2] == "learn": self = .learn(site: levels[1])
+        case ("ibeacon-rooms", 3) where levels[2] == "refused": self = .refused(site: levels[1])
         case ("ibeacon-rooms", 3) where levels[2] == "nearby": self = .nearbyRequest(site: levels[1])
         case ("ibeacon-rooms", 4) where levels[2] == "nearby" && Self.isName(levels[3]):
             self = .nearby(site: levels[1], gateway: levels[3])
@@ -88,6 +91,7 @@ package enum RoomTopic: Hashable, Sendable {
         case .heard(let site, let gateway): "ibeacon-rooms/\(site)/heard/\(gateway)"
         case .card(let site, let gateway): "ibeacon-rooms/\(site)/gateway/\(gateway)"
         case .learn(let site): "ibeacon-rooms/\(site)/learn"
+        case .refused(let site): "ibeacon-rooms/\(site)/refused"
         case .service(let site, let instance): "ibeacon-rooms/\(site)/service/\(instance)"
         case .tag(let site, let tag): "ibeacon-rooms/\(site)/tag/\(tag)"
         case .room(let site, let room): "ibeacon-rooms/\(site)/room/\(room)"
@@ -109,7 +113,7 @@ package enum RoomTopic: Hashable, Sendable {
         switch self {
         case .tags(let site), .learn(let site), .heard(let site, _), .card(let site, _), .service(let site, _),
             .tag(let site, _), .room(let site, _), .health(let site, _), .nearbyRequest(let site), .nearby(let site, _),
-            .phones(let site, _):
+            .phones(let site, _), .refused(let site):
             site
         default: nil
         }

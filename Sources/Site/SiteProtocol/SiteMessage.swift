@@ -45,7 +45,10 @@ extension SiteMessage {
         case .espresenseTelemetry(let node): self = .nodeTelemetry(node: node)
         case .availability(let device):
             self = .available(gateway: Self.gateway(ofLevel: device), Self.availability(payload))
-        case .espresenseStatus(let node): self = .available(gateway: node, Self.availability(payload))
+        case .espresenseStatus(let node):
+            let isAvailable = Self.availability(payload)
+            if isAvailable == nil, !payload.isEmpty { throw FeedError("it is neither 'online' nor 'offline'") }
+            self = .available(gateway: node, isAvailable)
         case .card(_, let gateway):
             self = .card(gateway: gateway, payload.isEmpty ? nil : try FeedDecoder.card(payload))
         case .tags: self = .tags(ReceivedTagList(payload))
@@ -58,8 +61,8 @@ extension SiteMessage {
             self = .service(instance: instance, card)
         case .learn: self = .learn(try FeedDecoder.learn(payload))
         case .nearby(_, let gateway): self = .nearby(gateway: gateway, try FeedDecoder.nearby(payload))
-        // What gateways tell each other.
-        case .nearbyRequest, .phones: return nil
+        // What gateways tell each other, and what a service says to a person.
+        case .nearbyRequest, .phones, .refused: return nil
         }
     }
 

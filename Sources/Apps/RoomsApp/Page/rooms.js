@@ -494,7 +494,28 @@ function show(next) {
     make("div", { class: tile[3] ? "bad" : "" }, make("dt", {}, tile[0]), make("dd", {}, tile[1]), tile[2] ? make("dd", {}, tile[2]) : null));
   $("health").hidden = state.findings.length === 0;
   $("adopt-tags").hidden = !state.adopt;
-  fill($("findings"), state.findings, finding => finding.subject + finding.text, finding => JSON.stringify(finding), drawFinding);
+  fill($("findings"), state.findings, finding => finding.subject + finding.text, finding => JSON.stringify([finding, question(finding)]), drawRoomFinding);
+}
+
+// What a person must say of gateways that name another room than before is a finding with a button for each answer.
+const question = finding => state.roomQuestions.find(question => question.text === finding.text);
+
+function drawRoomFinding(finding) {
+  const asked = question(finding);
+  if (!asked) return drawFinding(finding);
+  const [from, to] = [clean(asked.fromName), clean(asked.toName)];
+  const answers = make("p", { class: "acts" });
+  const answer = (text, role, ask) => {
+    const button = make("button", { type: "button", "data-role": role }, text);
+    button.onclick = ask;
+    answers.append(button);
+  };
+  answer(`${from} is called ${to} now`, "renamed", () => askFirst(`Is ${from} called ${to} now?`, `What was trained in ${from} is kept as that of ${to}. The gateways stand where they stood.`, "It was renamed", "/rooms/rename", { from: asked.fromName, to: asked.toName }));
+  for (const gateway of asked.gateways)
+    answer(`${clean(gateway)} was carried to ${to}`, "moved", () => askFirst(`Was ${clean(gateway)} carried to ${to}?`, `What ${clean(gateway)} measured in ${from} is deleted, because it was measured elsewhere.`, "It was carried", "/gateways/moved", { gateway }));
+  const row = drawFinding({ ...finding, cure: "" });
+  row.append(answers);
+  return row;
 }
 
 // Changing things

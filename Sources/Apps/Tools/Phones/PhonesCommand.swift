@@ -123,12 +123,22 @@ enum PhonesCommand {
     private static func key(in file: String) throws(Failure) -> IdentityKey {
         let bytes = try FileAccess.readNamed(file)
         if let key = BondFile.identityKey(in: bytes) { return key }
-        // A property list and a registry file have a key on several lines; of other files the first line is the key.
+        if let key = try named(in: bytes, file) { return key }
+        // The data of a property list may have several lines; of other files the first line is the key.
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         if case .key(let key) = KeyText.read(bytes) { return key }
         return try mapError({ Failure(.badData, "\(file): \($0)") }) { () throws(PhoneKeysError) in
             try PhoneKeysError.key(String(decoding: line, as: UTF8.self))
         }
+    }
+
+    /// The key of an export of Windows' registry or of a Mac's keychain; nil if the file is none.
+    private static func named(in bytes: [UInt8], _ file: String) throws(Failure) -> IdentityKey? {
+        let keys = KeyText.named(in: bytes)
+        guard keys.count < 2 else {
+            throw Failure(.badData, "\(file) has \(keys.count) keys; write that of the phone into a file of its own")
+        }
+        return keys.first
     }
 
     private static func set(_ key: PhoneKey, of name: String, in keys: inout PhoneKeys) throws(Failure) {

@@ -167,23 +167,29 @@ extension RegionsCommand {
 
         /// The region with this RID, else the only one with this name.
         ///
-        /// - Returns: nil if there is none. The owners are asked in their order.
+        /// - Returns: nil if there is none.
+        /// - Throws: `Failure` if several are meant, of one tracker or of several.
         func lookUp(_ word: String) throws -> (region: Region, topic: String)? {
             let all = try owners.map { ($0, try regions(of: $0)) }
-            for (owner, regions) in all {
-                guard let region = find(word, in: regions) else { continue }
-                return (region, topic: told(owner, of: region))
-            }
-            for (owner, regions) in all {
-                let named = regions.filter { $0.description.name == word || $0.displayName == word }
-                guard let region = named.first else { continue }
-                guard named.count == 1 else {
-                    let rids = named.map(\.rid).joined(separator: ", ")
-                    throw Failure(.badData, "\(named.count) regions are called '\(word)'; name one by its RID: \(rids)")
+            var found = all.flatMap { owner, regions in find(word, in: regions).map { [(owner, $0)] } ?? [] }
+            if found.isEmpty {
+                found = all.flatMap { owner, regions in
+                    regions.filter { $0.description.name == word || $0.displayName == word }.map { (owner, $0) }
                 }
-                return (region, topic: told(owner, of: region))
             }
-            return nil
+            guard let (owner, region) = found.first else { return nil }
+            guard found.count == 1 else { throw ambiguity(of: word, found) }
+            return (region, topic: told(owner, of: region))
+        }
+
+        private func ambiguity(of word: String, _ found: [(owner: Owner, region: Region)]) -> Failure {
+            var names: [String] = []
+            for (owner, _) in found where !names.contains(owner.name) { names.append(owner.name) }
+            let way =
+                names.count > 1
+                ? "say whose: \(names.map { "--tracker \($0)" }.joined(separator: ", "))"
+                : "name one by its RID: \(found.map(\.region.rid).joined(separator: ", "))"
+            return Failure(.badData, "\(found.count) regions are called '\(word)'; \(way)")
         }
 
         /// The owner's topic. Says whose region it is, if that is not the first owner.

@@ -43,7 +43,7 @@ enum RoomsGatewaysCommand {
 
     /// The gateway was carried to the room that it names now: what was set aside of it is wrong.
     private static func sayMoved(_ name: String, _ arguments: Arguments) throws -> ExitCode {
-        let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
+        let topics = try LearnDialogue.topics(arguments)
         defer { topics.close() }
         try topics.collect()
         let status = SiteStatus(topics)
@@ -54,12 +54,10 @@ enum RoomsGatewaysCommand {
                 .badData, "of \(name) it is not asked whether it was carried; see: ibeacon-gateway rooms status")
         }
         let site = topics.identity.site
-        try topics.publish(.learn(site: site), FeedDecoder.LearnRequest.moved(gateway: name).payload)
-        func isAsked(_ retained: [String: [UInt8]]) -> Bool {
-            retained[RoomTopic.health(site: site, gateway: name).text].flatMap(HealthMessage.init)?.formerRoom != nil
+        let isDone = try LearnDialogue.ask(.moved(gateway: name), topics) { retained in
+            retained[RoomTopic.health(site: site, gateway: name).text].flatMap(HealthMessage.init)?.formerRoom == nil
         }
-        try topics.wait(Self.patience) { !isAsked($0) }
-        guard !isAsked(topics.retained) else { throw Failure(.unavailable, "the service has not answered") }
+        guard isDone else { throw Failure(.unavailable, "the service has not answered") }
         return .ok
     }
 

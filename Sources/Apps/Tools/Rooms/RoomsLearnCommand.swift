@@ -17,7 +17,7 @@ enum RoomsLearnCommand {
         let name = try roomName(arguments.operands[1])
         let duration = try arguments.seconds("seconds") ?? usual
         guard duration <= .seconds(3600) else { throw Failure(.usage, "--seconds is at most 3600") }
-        let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
+        let topics = try LearnDialogue.topics(arguments)
         defer { topics.close() }
         try topics.collect()
         let status = SiteStatus(topics)
@@ -37,7 +37,8 @@ enum RoomsLearnCommand {
         var left = duration
         while left > .zero {
             let step = min(left, .seconds(1))
-            try topics.wait(step)
+            try topics.wait(step) { LearnDialogue.refusal(of: request, in: $0, site: topics.identity.site) != nil }
+            try LearnDialogue.need(request, topics)
             left -= step
             if isShown {
                 Terminal.showProgress("\(bar(done: 1 - left / duration)) \(decimal(left)) s ", onError: false)

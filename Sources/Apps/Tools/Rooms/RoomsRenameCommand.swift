@@ -1,4 +1,3 @@
-import Base
 import RoomsApp
 import Shell
 import SiteProtocol
@@ -7,30 +6,26 @@ import System
 /// `rooms rename`: what was learned of a room is that of another name. It answers the question that the service asks when some gateways of a
 /// trained room name another one.
 enum RoomsRenameCommand {
-    /// Longest time that the service may take.
-    private static let patience: Duration = .seconds(10)
-
     static func run(_ arguments: Arguments) throws -> ExitCode {
         guard arguments.operands.count == 3 else {
             throw Failure(.usage, "name the room and its new name: rooms rename Hall Lounge")
         }
         let new = try RoomsLearnCommand.roomName(arguments.operands[2])
-        let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
+        let topics = try LearnDialogue.topics(arguments)
         defer { topics.close() }
         try topics.collect()
         let status = SiteStatus(topics)
         try status.needActiveService()
         let room = try status.renamedRoom(arguments.operands[1], to: new)
         let site = topics.identity.site
-        try topics.publish(.learn(site: site), FeedDecoder.LearnRequest.rename(room: room, to: new).payload)
-        try topics.wait(Self.patience) { retained in
+        let isDone = try LearnDialogue.ask(.rename(room: room, to: new), topics) { retained in
             !SiteStatus(retained, closed: [:], site: site).isRenameOpen(of: room, to: new)
         }
-        guard !SiteStatus(topics).isRenameOpen(of: room, to: new) else {
+        guard isDone else {
             throw Failure(
                 .unavailable,
-                "the service did not rename '\(room.name)', and its log says why. Where nothing was trained in it there is nothing to "
-                    + "rename, and where '\(new.name)' has a training of its own, one of them must be forgotten first ('rooms forget')"
+                "the service has not answered. Its log says more; where nothing was trained in '\(room.name)' there is nothing to rename, "
+                    + "and where '\(new.name)' has a training of its own, one of them must be forgotten first ('rooms forget')"
             )
         }
         if !arguments.has("quiet") { Terminal.print(Terminal.printable("\(room.name) is \(new.name) now.")) }

@@ -27,7 +27,7 @@ enum RoomsStatusCommand {
     /// Where the service runs on another machine, there are no reasons. The service is asked for one tag at a time.
     private static func addReasons(to status: inout SiteStatus, from client: StatusClient) {
         guard let site = try? client.ask("/status.json"), site["site"]?.string == status.site else { return }
-        status.unknownIDs = (site["unknownIds"]?.array ?? []).compactMap(\.string)
+        status.unread = UnreadMessages(site)
         status.addReasons { tag in
             (try? client.ask("/tag.json?id=\(StatusClient.encoded(tag))"))?["reasons"]?.array?.compactMap(\.string)
         }

@@ -1,5 +1,4 @@
 import Beacon
-import RoomsApp
 import SiteProtocol
 
 /// What ESPresense nodes call the beacons of a site.
@@ -17,12 +16,6 @@ extension SiteStatus {
 
     /// Facts about nodes, for users.
     var nodeRemarks: [String] {
-        let known = shownAliases.sorted { $0.key < $1.key }.map { "ESPresense nodes call \($0.key) '\($0.value)'" }
-        guard !unknownIDs.isEmpty else { return known }
-        let names = GatewayAdvice.list(unknownIDs.map { "'\($0)'" })
-        return known + [
-            "ESPresense nodes publish \(names), and it is not known which beacons these are: what they hear of them counts for nothing, "
-                + "unless ESPresense's settings of a beacon give it such an id"
-        ]
+        shownAliases.sorted { $0.key < $1.key }.map { "ESPresense nodes call \($0.key) '\($0.value)'" } + unread.remarks
     }
 }

@@ -104,8 +104,8 @@ struct SiteStatus {
         reasons = found
     }
 
-    /// Ids under which ESPresense nodes publish what the service does not know, as it says.
-    var unknownIDs: [String] = []
+    /// What the service could not use, as it says.
+    var unread = UnreadMessages()
     /// The ids that ESPresense's settings give to beacons.
     private(set) var aliases: [BeaconID: String] = [:]
     /// The tags of the site's list.
@@ -178,7 +178,8 @@ struct SiteStatus {
             "services": Self.object(services.map { ($0.id, $0.state) }), "gateways": gatewaysJSON,
             "outside": .array(strangers.map(JSONValue.string)),
             "aliases": .object(shownAliases.mapValues { .string($0) }),
-            "unknownIds": .array(unknownIDs.map(JSONValue.string)),
+            "unknownIds": .array(unread.unknownIDs.map(JSONValue.string)),
+            "malformed": .array(unread.malformed.map(\.json)),
         ])
     }
 

@@ -9,6 +9,9 @@ package enum ForeignCapture: Hashable, Sendable {
     /// By this program, which other programs call by `command` to get the content.
     case compressed(String, command: String)
     case zipArchive
+    /// JSON, in which regions are.
+    case json
+    /// What a program prints, such as btmon.
     case text
 
     /// - Parameter bytes: The first of the file, 16 or more if it has so many.
@@ -25,6 +28,8 @@ package enum ForeignCapture: Hashable, Sendable {
         } else if Self.isPacketLogger(bytes) {
             self = .packetLogger
         } else if bytes.count > 0, bytes[0] == UInt8(ascii: "{") || bytes[0] == UInt8(ascii: "[") {
+            self = .json
+        } else if Self.isText(bytes) {
             self = .text
         } else {
             return nil
@@ -37,16 +42,21 @@ package enum ForeignCapture: Hashable, Sendable {
         case 0x28b5_2ffd: .compressed("zstd", command: "zstdcat")
         case 0xfd37_7a58: .compressed("xz", command: "xzcat")
         case let head? where head >> 8 == 0x42_5a68: .compressed("bzip2", command: "bzcat")
+        case let head? where head >> 16 == 0x1f9d: .compressed("compress", command: "zcat")
+        case 0x0422_4d18: .compressed("lz4", command: "lz4cat")
+        case 0x4c5a_4950: .compressed("lzip", command: "lzip -dc")
+        case 0x377a_bcaf: .compressed("7z", command: "7z x -so")
         case 0x504b_0304: .zipArchive
         default: nil
         }
     }
 
-    /// Whether the numbers of a pcap file are little endian; nil if it is none. Stamps are micro- or nanoseconds.
+    /// Whether the numbers of a pcap file are little endian; nil if it is none. Stamps are micro- or nanoseconds, or the packets have
+    /// headers of more bytes (an early change of Linux).
     private static func pcapOrder(_ bytes: Span<UInt8>) -> Bool? {
         switch number(bytes, at: 0, false) {
-        case 0xa1b2_c3d4, 0xa1b2_3c4d: false
-        case 0xd4c3_b2a1, 0x4d3c_b2a1: true
+        case 0xa1b2_c3d4, 0xa1b2_3c4d, 0xa1b2_cd34: false
+        case 0xd4c3_b2a1, 0x4d3c_b2a1, 0x34cd_b2a1: true
         default: nil
         }
     }
@@ -82,6 +92,15 @@ package enum ForeignCapture: Hashable, Sendable {
         }
     }
 
+    /// Whether the first bytes are those that a program prints for people.
+    private static func isText(_ bytes: Span<UInt8>) -> Bool {
+        let count = min(bytes.count, 64)
+        for index in 0..<count where bytes[index] < 0x20 && !(0x09...0x0d ~= bytes[index] || bytes[index] == 0x1b) {
+            return false
+        }
+        return count >= 4 && bytes[0] < 0x80 && bytes[1] < 0x80
+    }
+
     private static func number(_ bytes: Span<UInt8>, at offset: Int, _ isLittle: Bool) -> UInt32? {
         guard offset >= 0, offset + 4 <= bytes.count else { return nil }
         let number = bigEndian32(bytes, at: offset)
@@ -102,6 +121,9 @@ extension ForeignCapture {
             case 187:
                 "is \(name) of link type 187, which has no direction of its packets, so that no program converts it; "
                     + Self.recordAgain
+            case let type? where [186, 189, 220, 249].contains(type):
+                "is \(name) of USB (link type \(type)), in which packets of an adapter may be, but no program converts it; "
+                    + Self.recordAgain
             case let type? where [251, 256, 272].contains(type):
                 "is \(name) of a sniffer (link type \(type)), whose packets come from no adapter; \(Self.recordAgain)"
             case let type?: "is \(name) of link type \(type), which is not Bluetooth"
@@ -114,7 +136,8 @@ extension ForeignCapture {
         case .zipArchive:
             return
                 "is a zip archive; unpack it (a bug report of Android has the capture in FS/data/misc/bluetooth/logs)"
-        case .text: return "is a text, not a capture; regions are given with --regions FILE"
+        case .json: return "is a text, not a capture; regions are given with --regions FILE"
+        case .text: return "is a text, not a capture, such as btmon and hcidump print it; \(Self.recordAgain)"
         }
     }
 
