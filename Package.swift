@@ -247,7 +247,8 @@ let package = Package(
             [
                 "Base", "Beacon", "Enrolment", "Gateway", "Health", "HostSupport", "Identities", "Tools",
                 "Configuration", "JSON",
-                "KernelScanning", "Messaging", "OwnTracks", "Presence", "Regions", "Runtime", "ServiceDiscovery",
+                "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Presence", "Regions", "Runtime",
+                "ServiceDiscovery",
                 "Shell", "SiteProtocol",
                 "Status", "StatusPageSupport", "System", "TestSupport", "YAML",
             ], resources: [.copy("RoomAssistant")]),
@@ -371,7 +372,8 @@ let package = Package(
         .target(
             name: "StatusPageSupport",
             dependencies: [
-                "Base", "Health", "JSON", "Status", "Beacon", "Presence", "Gateway", "OwnTracks", "Regions",
+                "Base", "Health", "JSON", "Status", "Beacon", "PageServer", "Presence", "Gateway", "OwnTracks",
+                "Regions",
                 "StatusPage", "HostSupport",
             ],
             path: "Tests/StatusPageSupport", swiftSettings: settings),

@@ -55,6 +55,16 @@ import Testing
             isRetained: true)
     }
 
+    @Test func `The card of another gateway is asked of the program, with the configuration of the service`() {
+        #expect(get("/gateway.json", ["room": "Attic"]) == nil)
+        fixture.service.offer = { configuration, request in
+            .json([
+                "site": .string(configuration.rooms?.site ?? ""), "room": .string(request.argument("room") ?? ""),
+            ])
+        }
+        #expect(get("/gateway.json", ["room": "Attic"]) == .json(["site": "home", "room": "Attic"]))
+    }
+
     // MARK: What is shown
 
     @Test func `A tag stands in its room, with what is believed of it and since when`() {

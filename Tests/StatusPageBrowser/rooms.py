@@ -219,6 +219,45 @@ try:
     stands(2, "Bath")
     house.places[7] = 0
     check("the tag is carried back", inside % ("Kitchen", "Jane"))
+    # Another gateway: the command that makes its card, and what stands on it.
+    card = "[...document.querySelectorAll('#card-files details')].find(d => d.querySelector('summary').innerText === '%s')?.querySelector('pre').textContent"
+    browser.evaluate("document.getElementById('add-gateway').focus()")
+    browser.key("Enter", 13, "\r")
+    check("the dialog for a gateway opens", "document.getElementById('card-dialog').open")
+    check("a broker that others reach otherwise is asked for", "document.getElementById('card-error').innerText.includes('the broker is on this machine')")
+    for field, text in (("card-host", "broker.lan"), ("card-room", "Jane's attic"), ("card-wifi", "Home"), ("card-country", "de")):
+        browser.evaluate(f"document.getElementById('{field}').focus()")
+        browser.type(text)
+    check("the command is shown, quoted for a shell",
+          "document.getElementById('card-command').textContent.startsWith(\"ibeacon-gateway card --room 'Jane'\\\\''s attic' --site home --host broker.lan --port \")")
+    check("what it needs is said", "document.getElementById('card-needs').innerText.includes(\"asks for the password of 'jane-s-attic'\")"
+          " && !document.getElementById('card-error').innerText")
+    check("the files of the card are shown", "(" + card % "user-data" + " ?? '').includes('room: \"Jane\\'s attic\"') && (" + card % "network-config" + " ?? '').includes('regulatory-domain: \"DE\"')")
+    os.mkdir(path("cards"), 0o700)
+    for name, text in (("archive.asc", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmDMEabc=\n-----END PGP PUBLIC KEY BLOCK-----\n"),
+                       ("login", "a login that is secret\n"), ("wifi", "a network that is secret\n")):
+        with open(path("cards/" + name), "w") as file:
+            file.write(text)
+    command = browser.evaluate("document.getElementById('card-command').textContent").replace("--archive URL", "--archive https://apt.example")
+    assert command.startswith("ibeacon-gateway "), command
+    subprocess.run(["sh", "-c", "'" + program + "'" + command.removeprefix("ibeacon-gateway") + " --password-file login --wifi-password-file wifi"],
+                   check=True, cwd=path("cards"))
+    for name, secret in (("user-data", "a login that is secret"), ("network-config", "a network that is secret")):
+        shown = browser.evaluate(card % name)
+        with open(path("cards/jane-s-attic/" + name)) as file:
+            written = file.read()
+        assert "that is secret" not in shown and secret in written
+        shown = shown.replace("(the password that you are asked for)", secret).replace("URIs: URL", "URIs: https://apt.example")
+        lines = [line for line in shown.splitlines() if line.strip() != "(the key in archive.asc)"]
+        kept = [line for line in written.splitlines() if not (line.startswith("       ") and line.strip() in (".", "mDMEabc=") or "PGP PUBLIC KEY BLOCK" in line)]
+        assert lines == kept, f"the page shows another {name} than the command writes"
+    page.hold("the command that is shown writes what is shown, but for the secrets")
+    browser.view(390, 844)
+    fits("the dialog for a gateway fits a phone")
+    check("nothing of it is cut off", "(d => d.scrollWidth <= d.clientWidth)(document.getElementById('card-dialog'))")
+    browser.view(1100)
+    browser.evaluate("document.querySelector('#card-dialog .buttons button').click()")
+    check("the dialog for a gateway closes", "!document.querySelector('dialog[open]')")
 
     # Hostile names.
     script = "<script>document.title='owned'</script><img src=x onerror=document.title='owned'>"

@@ -135,6 +135,15 @@ try:
     check("it shows the command, quoted", "document.getElementById('phone-command').textContent === \"sudo ibeacon-gateway phones add 'Jane'\\\\''s'\"")
     browser.evaluate("document.querySelector('#phone-dialog [data-close]').click()")
 
+    # Another gateway.
+    browser.evaluate("document.getElementById('add-gateway').click()")
+    check("the card of another gateway is shown", "document.getElementById('card-command').textContent.includes(\"--room 'Kitchen'\")"
+          " && document.querySelector('#card-files pre').textContent === 'hostname: Kitchen\\n'")
+    browser.evaluate("document.getElementById('card-room').focus()")
+    browser.type("Attic")
+    check("it follows what is typed", "document.getElementById('card-command').textContent.includes(\"--room 'Attic'\")")
+    browser.evaluate("document.querySelector('#card-dialog .buttons button').click()")
+
     # A user removes a region.
     browser.evaluate((room % "Workshop") + ".querySelector('.remove').click()")
     check("removal is asked", "document.getElementById('remove-dialog').open")

@@ -5,6 +5,7 @@ import Health
 package import HostSupport
 package import JSON
 import OwnTracks
+package import PageServer
 import Presence
 import Regions
 package import Status
@@ -216,6 +217,15 @@ package final class FakeHome: StatusSource {
             "major": .integer(Int64(room.beacon.major)), "minor": .integer(Int64(room.beacon.minor)),
             "leaveAfter": .null, "enterRSSI": .null, "leaveRSSI": .null,
         ]
+    }
+
+    package func offer(for request: PageRequest) -> PageAnswer? {
+        guard let room = request.argument("room"), !room.isEmpty else { return .refused(status: 422, "name the room") }
+        let command = "ibeacon-gateway card --room '\(room)' card"
+        return .json([
+            "command": .string(command), "broker": "broker.lan", "needs": ["archive.asc: its key"],
+            "files": [["name": "user-data", "text": .string("hostname: \(room)\n")]],
+        ])
     }
 
     package func perform(_ action: StatusAction) -> StatusActionResult {

@@ -250,6 +250,15 @@ struct StatusServerTests {
         #expect(post(server, "/regions/edit", #"{"waypoint":{"desc":"x"}}"#, authorization).hasPrefix("HTTP/1.1 400 "))
     }
 
+    @Test("The card of another gateway can be looked at without the token")
+    func offersCard() throws {
+        let server = try server()
+        let shown = get(server, "/gateway.json?room=Attic")
+        #expect(shown.hasPrefix("HTTP/1.1 200 ") && shown.contains("--room 'Attic'"))
+        #expect(get(server, "/gateway.json").hasPrefix("HTTP/1.1 422 "))
+        #expect(get(server, "/card.js").contains("/gateway.json?"))
+    }
+
     @Test("The token becomes a cookie that scripts cannot read")
     func session() throws {
         let server = try server()

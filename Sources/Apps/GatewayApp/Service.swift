@@ -3,6 +3,7 @@ import Beacon
 import Configuration
 package import Gateway
 import GatewayEntities
+import PageServer
 package import Runtime
 package import Shell
 import Status
@@ -32,6 +33,8 @@ package final class Service {
     var pending: PendingConfiguration?
     /// Whether the settings of a `setConfiguration` stay, and are not on the disk yet.
     var awaitsKeeping = false
+    /// What the page answers to who adds another gateway; nil: nothing.
+    var offer: GatewayOffer?
 
     package init(settings: Settings, links: ServiceLinks, host: any ServiceHost, log: Log) {
         self.links = links
@@ -60,7 +63,7 @@ package final class Service {
     /// Opens the status page and the store. The service starts work when the store is open.
     package func start() throws {
         status.start()
-        let page = ServicePage(app, requests) { [unowned self] in snapshot(at: $0) }
+        let page = ServicePage(app, requests, offer) { [unowned self] in snapshot(at: $0) }
         try page.open(by: links.status)
         try app.start(self, restamp: keys.finish)
     }

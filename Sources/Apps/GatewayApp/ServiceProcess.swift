@@ -1,6 +1,7 @@
 import Configuration
 import Glibc
 import KernelScanning
+package import PageServer
 package import Runtime
 import Scanning
 package import Shell
@@ -9,7 +10,11 @@ package import System
 /// The service as a separate process: the event loop, the real links, and signals.
 package enum ServiceProcess {
     /// Runs until a signal ends it.
-    package static func run(_ settings: Settings, log: Log) throws -> ExitCode {
+    ///
+    /// - Parameter offer: What the page answers to who adds another gateway.
+    package static func run(
+        _ settings: Settings, offer: @escaping GatewayOffer, log: Log
+    ) throws -> ExitCode {
         let loop = try EventLoop()
         loop.onSlowTurn = { log.slowTurn($0, "; the radio had to wait for it") }
         let host = try EventLoopHost(loop: loop, log: log)
@@ -36,6 +41,7 @@ package enum ServiceProcess {
         // Signals must be blocked before another thread starts.
         var watches: [AnyObject] = []
         let service = Service(settings: settings, links: links, host: host, log: log)
+        service.offer = offer
         for signal in [SIGTERM, SIGINT] { watches.append(try loop.onSignal(signal) { service.app.stop() }) }
         watches.append(try loop.onSignal(SIGHUP) { service.app.reload() })
         watches.append(try WallClockWatch(loop: loop) { service.app.readClock() })

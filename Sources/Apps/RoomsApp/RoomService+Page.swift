@@ -64,6 +64,8 @@ extension RoomService: SitePageOwner {
         return dayLog.visits(until: host.wallClock.epochSeconds(at: now))
     }
 
+    func offer(for request: PageRequest) -> PageAnswer? { offer?(configuration, request) }
+
     func carryOut(_ request: SiteRequest) -> String? {
         if let refusal = site.refusal(of: request) { return refusal }
         if case .search = request { nearby.begin(at: now) }

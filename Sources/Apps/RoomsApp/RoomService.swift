@@ -4,6 +4,7 @@ import Health
 import JSON
 package import Messaging
 import OwnTracks
+import PageServer
 package import Regions
 package import Runtime
 package import Shell
@@ -37,6 +38,8 @@ package final class RoomService {
     var nearby = NearbyBeacons()
     /// The time line of the day, for the page.
     var dayLog = DayLog()
+    /// What the page answers to who adds a gateway; nil: nothing.
+    var offer: GatewayOffer?
 
     /// - Throws: The first error of `rooms` in the configuration.
     package init(

@@ -1,4 +1,5 @@
 import Glibc
+package import PageServer
 package import Runtime
 package import Shell
 package import System
@@ -9,7 +10,11 @@ package enum RoomServiceProcess {
     package static let defaultStateDirectory = "/var/lib/ibeacon-gateway-rooms"
 
     /// Runs until a signal ends it.
-    package static func run(_ settings: Settings, log: Log) throws -> ExitCode {
+    ///
+    /// - Parameter offer: What the page answers to who adds a gateway.
+    package static func run(
+        _ settings: Settings, offer: @escaping GatewayOffer, log: Log
+    ) throws -> ExitCode {
         let loop = try EventLoop()
         loop.onSlowTurn = { log.slowTurn($0) }
         let host = try EventLoopHost(loop: loop, log: log)
@@ -20,6 +25,7 @@ package enum RoomServiceProcess {
             links: AppLinks(
                 store: ThreadedStoreLink(loop: loop, log: log), broker: ThreadedBrokerLink(loop: loop),
                 status: StatusServerLink(loop: loop, log: log, host: host)), host: host, log: log)
+        service.offer = offer
         for signal in [SIGTERM, SIGINT] { watches.append(try loop.onSignal(signal) { service.app.stop() }) }
         watches.append(try loop.onSignal(SIGHUP) { service.app.reload() })
         watches.append(try WallClockWatch(loop: loop) { service.app.readClock() })

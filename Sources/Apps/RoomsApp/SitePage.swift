@@ -183,6 +183,7 @@ final class SitePage: PageSource {
                 return .refused(status: 400, "say what to search: /tags.json?search=TEXT")
             }
             return .json(found(text))
+        case "/gateway.json": return owner.offer(for: request)
         case "/day.json": return .json(["visits": .array(owner.day.map(\.json))])
         case "/room.json":
             guard let id = request.argument("id") else {

@@ -1,4 +1,5 @@
 import Base
+import PageServer
 import SiteCore
 
 /// The interface that the page uses. All calls are made on the loop's thread.
@@ -11,6 +12,8 @@ protocol SitePageOwner: AnyObject {
     var nearby: NearbyBeacons { get }
     /// Visits of the last 24 hours; none if no history is kept, or the clock is not known.
     var day: [Visits.Visit] { get }
+    /// The card of another gateway; nil if this service offers none.
+    func offer(for request: PageRequest) -> PageAnswer?
     /// - Returns: Why the request was refused; nil if it is carried out.
     func carryOut(_ request: SiteRequest) -> String?
 }

@@ -10,6 +10,8 @@ package protocol StatusSource: PageSource {
     func explanation(ofRegion name: String) -> [JSONValue]
     /// The editable members of a region, as in `Region.form`; nil if the region does not exist.
     func region(ofTracker position: Int, rid: String) -> JSONValue?
+    /// The card of another gateway; nil if none is offered.
+    func offer(for request: PageRequest) -> PageAnswer?
     /// Executes a request of a client with the token, or returns the reason for a refusal.
     func perform(_ action: StatusAction) -> StatusActionResult
 }
@@ -41,6 +43,7 @@ extension StatusSource {
             }
             return region(ofTracker: tracker, rid: rid).map { .json($0) }
                 ?? .refused(status: 404, "there is no such region")
+        case "/gateway.json": return offer(for: request)
         default: return nil
         }
     }

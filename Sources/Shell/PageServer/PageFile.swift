@@ -14,11 +14,12 @@ package struct PageFile: Sendable {
 }
 
 extension PageFile {
-    /// The files that all pages share: the style, the functions for drawing and sending, and the icon. `page.html`
+    /// The files that all pages share: the style, the functions for drawing and sending, the dialog that adds a gateway, and the icon. `page.html`
     /// loads them by these paths.
     package static var shared: [PageFile] {
         [
             PageFile(path: "/base.js", type: "text/javascript; charset=utf-8", content: PackageResources.base_js),
+            PageFile(path: "/card.js", type: "text/javascript; charset=utf-8", content: PackageResources.card_js),
             PageFile(path: "/page.css", type: "text/css; charset=utf-8", content: PackageResources.page_css),
             PageFile(path: "/icon.svg", type: "image/svg+xml", content: PackageResources.icon_svg),
         ]

@@ -25,6 +25,15 @@ listen_to_broker() {
 load_driver() { modprobe hci_vhci 2>/dev/null || modprobe hci_uart; }
 beacon_on() { tell "$1" "beacon 1 C0:00:00:00:00:0A 100 10 -60 3 $(echo $UUID | tr -d - | tr A-F a-f) 1 7 -59"; }
 beacon_off() { tell "$1" "stop 1"; }
+# open_to_others: the sockets of this machine at which other machines can ask, as the kernel lists them
+open_to_others() {
+    for _kind in tcp udp; do
+        cat /proc/net/$_kind /proc/net/${_kind}6 2>/dev/null | awk -v kind=$_kind '
+            $1 == "sl" || (kind == "tcp" && $4 != "0A") { next }
+            substr($2, 1, 8) == "0100007F" || substr($2, 1, 32) == "00000000000000000000000001000000" { next }
+            { print kind, $2 }'
+    done | sort -u
+}
 main_pid() { systemctl show -p MainPID --value "$service"; }
 # files: all files that are not temporary state
 files() {

@@ -14,13 +14,17 @@ import System
 final class ServicePage: StatusSource {
     private unowned let app: App<Gateway>
     private let requests: UserRequests
+    private let offer: GatewayOffer?
     private let snapshot: (MonotonicInstant) -> StatusSnapshot
 
-    /// - Parameter snapshot: The state of the service at an instant.
+    /// - Parameters:
+    ///   - offer: The card of another gateway; nil: none is offered.
+    ///   - snapshot: The state of the service at an instant.
     init(
-        _ app: App<Gateway>, _ requests: UserRequests, snapshot: @escaping (MonotonicInstant) -> StatusSnapshot
+        _ app: App<Gateway>, _ requests: UserRequests, _ offer: GatewayOffer?,
+        snapshot: @escaping (MonotonicInstant) -> StatusSnapshot
     ) {
-        (self.app, self.requests, self.snapshot) = (app, requests, snapshot)
+        (self.app, self.requests, self.offer, self.snapshot) = (app, requests, offer, snapshot)
     }
 
     /// Opens the socket for commands, and the status page if it is configured.
@@ -55,6 +59,8 @@ final class ServicePage: StatusSource {
         let trackers = app.core.trackers
         return trackers.indices.contains(position) ? trackers[position].regions[rid: rid]?.form : nil
     }
+
+    func offer(for request: PageRequest) -> PageAnswer? { offer?(app.settings.configuration, request) }
 
     func perform(_ action: StatusAction) -> StatusActionResult { requests.perform(action) }
 }

@@ -21,7 +21,7 @@ enum RunCommand {
         let log = Log(threshold: arguments.logThreshold)
         for warning in settings.configuration.warnings { log.warning("\(warning)") }
         try FileAccess.createDirectory(settings.stateDirectory)
-        return try ServiceProcess.run(settings, log: log)
+        return try ServiceProcess.run(settings, offer: CardOffer.answer, log: log)
     }
 }
 

@@ -13,6 +13,9 @@ struct CardArchive: Equatable {
     /// The lines of the armoured public key.
     let key: [String]
 
+    /// One that is shown and never used.
+    init(shown url: String, key: [String]) { (self.url, self.key) = (url, key) }
+
     /// - Parameters:
     ///   - url: Such as `https://example.org/debian`.
     ///   - key: The content of a file with the armoured key: the key alone, or a `.sources` file that holds it.

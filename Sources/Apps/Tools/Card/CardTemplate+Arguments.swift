@@ -91,13 +91,13 @@ extension CardTemplate {
     }
 
     /// A file that a member names. `passwordFile` becomes `password`, `caFile` becomes `ca`.
-    private mutating func add(_ member: String, _ text: String) {
+    mutating func add(_ member: String, _ text: String) {
         let name = String(member.dropLast(4))
         members[member] = .string("\(BootCard.directory)/\(name)")
         replace(name, text)
     }
 
-    private mutating func replace(_ name: String, _ text: String) {
+    mutating func replace(_ name: String, _ text: String) {
         files.removeAll { $0.name == name }
         files.append(BootCard.File(name: name, text: Secret(text)))
         files.sort { $0.name < $1.name }
@@ -109,13 +109,18 @@ extension CardTemplate {
             add("caFile", String(decoding: bytes, as: UTF8.self))
             members["tls"] = true
         }
-        if let text = arguments.value("port") {
+        try setBroker(host: arguments.value("host"), port: arguments.value("port"))
+    }
+
+    /// What the options say of the broker. Whether it has a certificate authority must be known before.
+    mutating func setBroker(host: String?, port: String?) throws(Failure) {
+        if let text = port {
             guard let port = UInt16(text), port > 0 else {
                 throw Failure(.usage, "--port '\(text)' is not a port; write 1 to 65535")
             }
             members["port"] = .integer(Int64(port))
         }
-        guard let host = arguments.value("host") else {
+        guard let host else {
             guard members["host"] != nil || members["url"] != nil else {
                 throw Failure(.usage, "name the broker: --host HOST, or --config FILE with the settings of all cards")
             }
@@ -127,7 +132,7 @@ extension CardTemplate {
         }
         members["host"] = .string(broker.name)
         if let tls = broker.tls { members["tls"] = .bool(tls) }
-        guard !arguments.has("port") else { return }
+        guard port == nil else { return }
         let standard: Int64 = members["tls"]?.asBool == true ? 8883 : 1883
         members["port"] = .integer(broker.port.map { Int64($0) } ?? standard)
     }
@@ -135,12 +140,16 @@ extension CardTemplate {
     private mutating func takeSite(_ arguments: Arguments) throws(Failure) {
         var rooms = members["rooms"]?.object ?? [:]
         if let site = arguments.value("site") { rooms["site"] = .string(site) }
-        if let file = arguments.value("site-key-file") {
-            rooms["encryptionKey"] = nil
-            rooms["encryptionKeyFile"] = .string("\(BootCard.directory)/site-key")
-            replace("site-key", try Self.firstLine(of: file).revealed + "\n")
-        }
         if !rooms.isEmpty { members["rooms"] = .object(rooms) }
+        if let file = arguments.value("site-key-file") { setSiteKey(try Self.firstLine(of: file).revealed) }
+    }
+
+    mutating func setSiteKey(_ key: String) {
+        var rooms = members["rooms"]?.object ?? [:]
+        rooms["encryptionKey"] = nil
+        rooms["encryptionKeyFile"] = .string("\(BootCard.directory)/site-key")
+        members["rooms"] = .object(rooms)
+        replace("site-key", key + "\n")
     }
 
     private static func wiFi(_ arguments: Arguments) throws(Failure) -> CardWiFi? {
@@ -189,7 +198,7 @@ extension CardTemplate {
         return zone
     }
 
-    private static var ownTimeZone: String? {
+    static var ownTimeZone: String? {
         let place = AtomicFile.resolved("/etc/localtime")
         let folder = "/usr/share/zoneinfo/"
         return place.hasPrefix(folder) ? String(place.dropFirst(folder.count)) : nil

@@ -80,7 +80,7 @@ struct CardTemplate {
         }
     }
 
-    private static func isOwnMachine(_ host: String) -> Bool {
+    static func isOwnMachine(_ host: String) -> Bool {
         host == "localhost" || host.hasPrefix("127.") || host == "::1" || host == "[::1]"
     }
 

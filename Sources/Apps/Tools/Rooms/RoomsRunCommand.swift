@@ -13,6 +13,6 @@ enum RoomsRunCommand {
         let log = Log(threshold: arguments.logThreshold)
         for warning in settings.configuration.warnings { log.warning("\(warning)") }
         try FileAccess.createDirectory(settings.stateDirectory)
-        return try RoomServiceProcess.run(settings, log: log)
+        return try RoomServiceProcess.run(settings, offer: CardOffer.answer, log: log)
     }
 }
