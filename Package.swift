@@ -247,9 +247,8 @@ let package = Package(
             [
                 "Base", "Beacon", "Enrolment", "Gateway", "Health", "HostSupport", "Identities", "Tools",
                 "Configuration", "JSON",
-                "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Presence", "Regions", "Runtime",
-                "ServiceDiscovery",
-                "Shell", "SiteProtocol",
+                "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Presence", "Regions", "Runtime", "Scanning",
+                "ServiceDiscovery", "Shell", "SiteProtocol",
                 "Status", "StatusPageSupport", "System", "TestSupport", "YAML",
             ], resources: [.copy("RoomAssistant")]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),

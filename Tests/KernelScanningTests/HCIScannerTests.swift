@@ -106,6 +106,30 @@ private final class HCIScannerFixture: ScannerOutput {
         #expect(scanner.adapters.allSatisfy { $0.resets >= 1 })
     }
 
+    @Test func `A controller that does not answer is told with that reason, whatever ended the scan before`() throws {
+        let fixture = HCIScannerFixture()
+        let scanner = try fixture.started(.scan)
+        fixture.answersParameters(status: 0)
+        fixture.kernel.hci[0]?.completes(0x200c)
+        fixture.kernel.hci[0]?.queue.append([1, 0x0c, 0x20, 2, 0, 0])
+        fixture.kernel.hci[0]?.completes(0x200c)
+        #expect(fixture.drainEvents() == ["listens", "is deaf"])
+        for _ in 1...2 {
+            fixture.kernel.host.advance(by: .seconds(1))
+            fixture.answersParameters(status: 0)
+            fixture.kernel.host.advance(by: .milliseconds(2500))
+        }
+        let reason = "the controller does not answer the command to scan"
+        #expect(scanner.adapters.map(\.trouble) == [reason])
+        #expect(fixture.notices.filter { $0.hasSuffix(reason) }.count == 1)
+        fixture.kernel.switches(0, isPowered: false)
+        fixture.kernel.switches(0, isPowered: true)
+        fixture.answersParameters(status: 0)
+        fixture.kernel.hci[0]?.completes(0x200c)
+        #expect(fixture.drainEvents() == ["listens"])
+        #expect(scanner.adapters.map(\.trouble) == [nil])
+    }
+
     @Test func `In the listen-only mode the reports of other programs' scans are heard`() throws {
         let fixture = HCIScannerFixture()
         let scanner = try fixture.started(.listenOnly)

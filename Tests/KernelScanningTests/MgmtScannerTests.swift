@@ -602,6 +602,31 @@ private final class ScannerFixture: ScannerOutput {
         #expect(scanner.adapters.map(\.trouble) == [nil])
     }
 
+    @Test func `A refusal by Command Status is one, too`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.kernel.stopsScan(0)
+        fixture.kernel.scans(0, status: nil)
+        fixture.kernel.observers[0]?.queue.append([0x04, 0x0f, 4, 0x0c, 1, 0x0c, 0x20])
+        fixture.kernel.observers[0]?.deliver()
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(scanner.adapters.map(\.trouble) == ["the controller refuses to scan: Command Disallowed (0x0c)"])
+    }
+
+    @Test func `Of two adapters, the one whose controller refuses is deaf, and the other one goes on`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started(adapters: [0, 1])
+        fixture.kernel.stopsScan(1)
+        fixture.kernel.scans(1, status: 0x0c)
+        #expect(fixture.drainEvents(pauses: true) == ["1 pauses", "1 is deaf"])
+        fixture.report(0)
+        fixture.report(1)
+        #expect(fixture.drainEvents() == ["0 heard"])
+        #expect(scanner.adapters.map { $0.trouble == nil } == [true, false])
+        fixture.wait(.seconds(10))
+        #expect(!fixture.kernel.sent().contains { $0.hasSuffix(" 0") || $0.contains("setPowered 0") })
+    }
+
     @Test func `A discovery of another program pauses the scan for a moment, which is nothing to tell`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()

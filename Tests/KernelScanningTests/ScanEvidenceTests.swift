@@ -104,6 +104,10 @@ private enum Deed: Sendable {
                 Deed.scans + [.off(nil), .passes(.seconds(1))],
                 "the controller does not answer the command to stop its scan"
             ),
+            (
+                [.parameters, .on(nil), .passes(.seconds(1)), .parameters, .on(nil)],
+                "the controller does not answer the command to scan"
+            ),
             ([.parameters, .on(nil), .passes(.seconds(1)), .answer(0x200c, 0)], nil),
             (
                 [.parameters, .on(nil), .passes(.seconds(1)), .off(), .answer(0x200c, 0)],

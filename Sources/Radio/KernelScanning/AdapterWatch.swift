@@ -232,7 +232,7 @@ final class AdapterWatch {
         status.duty = evidence?.claim.duty ?? requestedDuty
         choose()
         scheduleDeadline()
-        guard isScanning else { return }
+        guard isScanning else { return noteFailure() }
         if health.isDoubtful {
             tell(.silent, because: "the controller may have failed", at: now)
         } else {
@@ -245,6 +245,18 @@ final class AdapterWatch {
         }
         // It stays while the controller is reset because of it.
         if told == .listening { status.trouble = nil } else if state == .silent { status.trouble = trouble }
+    }
+
+    /// No scan is set up, perhaps because the controller does not answer the commands for it. Why it ended was told already, so this is
+    /// told, too.
+    private func noteFailure() {
+        switch evidence?.claim {
+        case .failed(.unanswered) where status.trouble != keeper.objection:
+            status.trouble = keeper.objection
+            notice(.warning, keeper.objection ?? "")
+        case .scanning: status.trouble = nil
+        default: break
+        }
     }
 
     private func choose() {

@@ -91,7 +91,8 @@ struct ScanEvidence: Hashable, Sendable {
             return
         }
         let command = pending.remove(at: index).command
-        if case .unanswered = failure { noFailure() }
+        // An answer to new parameters says nothing of the command that follows, and was not answered before.
+        if case .unanswered = failure, command.step.changesScan { noFailure() }
         if status == 0 { accepted(command, at: now) } else { refused(command, status) }
     }
 

@@ -25,14 +25,19 @@ slow_beacon first
 gateway_on mgmt '"auto"'
 within 20 "the beacon enters" happened enter 1
 sleep 30
+restarts() { metric ibeacon_gateway_scan_restarts_total; }
+# On an emulated processor the scan may be on again before the metrics are asked.
+noticed() { listens_not || [ "$(restarts)" -gt "$before" ]; }
+before=$(restarts)
 # disturbs WHAT: and is heard again
 disturbs() {
     heard=$(metric ibeacon_gateway_advertising_reports_total)
-    wait_for 2 listens_not || fail "not told within 2 s: $1"
+    wait_for 2 noticed || fail "not told within 2 s: $1"
     within 6 "after that is heard again: $1" heard_more "$heard"
     within 6 "and it listens" listens
     sleep 70
     expect "the beacon did not leave" [ "$(events leave)" = 0 ]
+    before=$(restarts)
 }
 off
 disturbs "the scan is switched off"

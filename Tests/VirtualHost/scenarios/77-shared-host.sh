@@ -1,5 +1,6 @@
 # A host that is shared with Home Assistant in its automatic mode: another program opens windows of 10 s every 5 min, once with a filter and
-# once without, for an hour. A beacon that stays does not leave, and one that comes in every second window enters each time.
+# once without, for an hour (a third of it where idle time is not skipped). A beacon that stays does not leave, and one that comes in
+# every second window enters each time.
 # kernels: uml
 # not quick
 . "$BENCH/guest/lib.sh"
@@ -39,7 +40,8 @@ window() {
 }
 within 20 "the adapter is on" adapter_is_on
 sleep 60
-for round in 1 2 3 4 5 6; do
+if [ "$KERNEL" = uml ]; then rounds=6; else rounds=2; fi
+for round in $(seq 1 $rounds); do
     window '' 10 &
     sleep 3
     tell first "beacon 2 C0:00:00:00:00:0B 1000 20 -70 5 $UUID 10053 4098 -59"
@@ -53,7 +55,7 @@ for round in 1 2 3 4 5 6; do
     sleep 288
 done
 expect "the beacon that stays entered once and never left" [ "$(told enter stays) $(told leave stays)" = "1 0" ]
-expect "the other came and went six times" [ "$(told enter comes) $(told leave comes)" = "6 6" ]
+expect "the other came and went $rounds times" [ "$(told enter comes) $(told leave comes)" = "$rounds $rounds" ]
 expect "nothing was told of the pauses" [ "$(logged 'not listening:')" = 0 ]
 expect "no controller was reset" [ "$(logged 'reset:')" = 0 ]
 kill "$GATEWAY_PID"

@@ -39,11 +39,7 @@ enum RadioCheck {
 
     private static func heard(_ settings: Settings, _ duration: Duration) throws -> [DoctorFinding] {
         let listener = try BeaconListener.listen(settings, for: duration)
-        let refusals = listener.adapters.compactMap { adapter in
-            adapter.trouble.map {
-                DoctorFinding(.radio, "\(adapter.name) does not listen: \($0)", cure: LiveFindings.troubleCure)
-            }
-        }
+        let refusals = refusals(listener.adapters)
         guard listener.hasListened else {
             guard refusals.isEmpty else { return refusals }
             if let problem = listener.problem { return [DoctorFinding(.radio, problem.text, cure: problem.cure)] }
@@ -69,6 +65,15 @@ enum RadioCheck {
             "heard \(counted(listener.reports, "report")) and \(counted(listener.heard.count, "iBeacon")) in \(decimal(duration)) s"
         findings.append(DoctorFinding(.radio, text))
         return findings
+    }
+
+    /// A finding for each adapter whose controller does not scan although it is asked to.
+    static func refusals(_ adapters: [AdapterStatus]) -> [DoctorFinding] {
+        adapters.compactMap { adapter in
+            adapter.trouble.map {
+                DoctorFinding(.radio, "\(adapter.name) does not listen: \($0)", cure: LiveFindings.troubleCure)
+            }
+        }
     }
 
     /// A finding for each adapter that shares its antenna with a Wi-Fi interface that is up.
