@@ -12,6 +12,7 @@ var houseHours: Double?
 var homeCount: UInt64?
 var printsEach = false
 var isOneWeak = false
+var isAblation = false
 var restHours: Int?
 var seed: UInt64?
 var every = 1
@@ -32,6 +33,8 @@ for argument in CommandLine.arguments.dropFirst() {
         isTraining = true
     } else if argument == "--each" {
         printsEach = true
+    } else if argument == "--ablation" {
+        isAblation = true
     } else if argument == "--weak" {
         isOneWeak = true
     } else if argument.hasPrefix("--rest=") {
@@ -57,6 +60,12 @@ for argument in CommandLine.arguments.dropFirst() {
     } else {
         recordings.append(argument)
     }
+}
+if isAblation {
+    var ablation = Ablation(recordings: recordings.map { Home(path: $0, every: every) })
+    let first = seed ?? 1
+    ablation.run(homes: first..<first + (homeCount ?? 200))
+    exit(0)
 }
 if let homeCount {
     // The homes from 1001 on are for reporting, those from 1 to 200 for tuning.

@@ -34,7 +34,7 @@ import Testing
             .stopping, .wallClock(WallClock(epochOffset: 0, isKnown: true)), .regionEdits([edit]),
             .request(.changeRegions(tracker: 0, [.set(try region("Cellar"), isRIDDerived: false)])),
             .request(.reportLocation(tracker: 0)), .request(.setMonitoring(tracker: 0, .move)),
-            .settings(.kept(["_type": "configuration"], waypoints: [], topic: nil)), .configuration(configuration),
+            .settings(.remaining(["_type": "configuration"])), .configuration(configuration),
             .writeLost, .stateLost, .brokerConnected(isNew: true), .homeAssistantStarted,
         ]
         for (number, input) in inputs.enumerated() {

@@ -187,17 +187,4 @@ import Testing
         // The first runs at once, two wait.
         #expect(harness.gateway.counters.commands.refused == 2)
     }
-
-    @Test func `A setConfiguration counts when it is known what became of it`() throws {
-        var harness = try GatewayHarness("cmd: true, remoteConfiguration: true")
-        harness.command(
-            #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","tag":"x"}}"#)
-        #expect(harness.gateway.counters.commands.done == 0)
-        harness.handle(.settings(.refused(reason: "no broker")))
-        #expect((harness.gateway.counters.commands.done, harness.gateway.counters.commands.refused) == (0, 1))
-        #expect(harness.gateway.counters.commands[.configuration] == 1)
-        harness.handle(.settings(.kept(["_type": "configuration", "tag": "x"], waypoints: [], topic: nil)))
-        #expect((harness.gateway.counters.commands.done, harness.gateway.counters.commands.refused) == (1, 1))
-        #expect(harness.gateway.remoteSettings?["tag"] == "x")
-    }
 }

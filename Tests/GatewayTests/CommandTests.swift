@@ -53,7 +53,7 @@ struct CommandTests {
         #expect(kept.map(\.count) == [1, 2, 1])
         #expect(kept[0].text.contains("nonsense") && kept[1].text.contains("setWaypoint'"))
         #expect(Set(kept.map(\.topic)) == [house.gateway.trackers[0].topics.command])
-        house.handle(.settings(.refused(reason: "port: 'x' does not fit")))
+        house.handle(.settings(.invalid(reason: "port: 'x' does not fit")))
         #expect(house.gateway.refusals.refusals.first?.text == "setConfiguration: port: 'x' does not fit")
         for number in 0..<100 {
             let action = String(repeating: "x", count: 1000) + "\(number)"
@@ -312,7 +312,7 @@ struct CommandTests {
         #expect(house.gateway.trackers[0].regions.regions.map(\.rid) == ["a"])
         #expect(house.effects.contains { if case .regions = $0 { true } else { false } })
         #expect(house.log.contains { $0.hasSuffix("the service is about to end") })
-        #expect(!house.effects.contains { if case .reconfigure = $0 { true } else { false } })
+        #expect(!house.effects.contains { if case .checkSettings = $0 { true } else { false } })
     }
 
     @Test("each tracker has its own regions, commands and topics")

@@ -56,7 +56,7 @@ import Testing
         #expect(readings == before + 6)
         now += 60
         report("kitchen")
-        let gateway = site.core.engine.gatewayReports.first { $0.name == "kitchen" }
+        let gateway = site.core.engine.plan.gatewayReports.first { $0.name == "kitchen" }
         #expect(gateway?.isListening == true)
     }
 
@@ -81,10 +81,10 @@ import Testing
         pass(.card(gateway: "pi", GatewayCard(room: "Kitchen")))
         now = 1
         report("kitchen")
-        #expect(!site.core.engine.hasRoom(gateway: "kitchen"))
+        #expect(!site.core.engine.plan.hasRoom(gateway: "kitchen"))
         now = 30
         report("kitchen")
-        #expect(site.core.engine.hasRoom(gateway: "kitchen"))
+        #expect(site.core.engine.plan.hasRoom(gateway: "kitchen"))
     }
 
     @Test(arguments: [nil, "Kitchen", "Hall"])

@@ -167,7 +167,7 @@ import Testing
         #expect(
             site.core.whereabouts.gateways.cards["k"] == nil
                 && site.core.whereabouts.states.retained(site.core.engine.trustedRooms).isEmpty)
-        #expect(site.core.engine.gatewayHealth(at: instant(0), connected: instant(0)).isEmpty)
+        #expect(site.core.engine.plan.gatewayHealth(at: instant(0), connected: instant(0)).isEmpty)
     }
 
     @Test func `A gateway whose room the configuration says stays without a card`() throws {
@@ -191,7 +191,7 @@ import Testing
         #expect(gateway != device)
         handle(&site, "ibeacon-rooms/home/gateway/\(gateway)", #"{"v":1,"room":"Kitchen"}"#)
         handle(&site, "ibeacon-gateway/\(level)/availability", "offline")
-        let health = site.core.engine.gatewayHealth(at: instant(0), connected: instant(0))
+        let health = site.core.engine.plan.gatewayHealth(at: instant(0), connected: instant(0))
         let own = try #require(health.first { $0.name == gateway })
         #expect(own.room.name == "Attic" && own.trouble == .offline)
     }
@@ -204,7 +204,7 @@ import Testing
         let settings = SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi"))
         var site = SiteHarness(settings)
         site.start(at: instant(0))
-        #expect(site.core.engine.gatewayReports.isEmpty)
+        #expect(site.core.engine.plan.gatewayReports.isEmpty)
         for second in 1...5 {
             handle(&site, "ibeacon-rooms/home/gateway/living_5froom", #"{"v":1,"room":"Kitchen"}"#)
             let heard = HeardSecond(
@@ -214,10 +214,10 @@ import Testing
                 .message(.heard(gateway: "living_5froom", heard), isRetained: false), at: instant(second))
         }
         var next = SiteHarness(settings)
-        next.start(learned: site.core.engine.learned, at: instant(0))
+        next.start(learned: site.core.engine.plan.learned, at: instant(0))
         for core in [site.core, next.core] {
-            #expect(core.engine.gatewayReports.map(\.name) == ["living_5froom"])
-            #expect(core.engine.gatewayReports.map(\.room?.name) == ["Lounge"])
+            #expect(core.engine.plan.gatewayReports.map(\.name) == ["living_5froom"])
+            #expect(core.engine.plan.gatewayReports.map(\.room?.name) == ["Lounge"])
         }
     }
 
@@ -225,7 +225,7 @@ import Testing
         var site = try site()
         handle(&site, "ibeacon-gateway/k/availability", "offline")
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
-        let report = try #require(site.core.engine.gatewayHealth(at: instant(0), connected: instant(0)).first)
+        let report = try #require(site.core.engine.plan.gatewayHealth(at: instant(0), connected: instant(0)).first)
         #expect(report.trouble == .offline && !report.isListening)
     }
 
@@ -240,7 +240,7 @@ import Testing
         #expect(
             site.core.whereabouts.gateways.cards["k"]?.room?.name == "Kitchen"
                 && site.core.whereabouts.gateways.cards.count == GatewayTable.most)
-        let health = site.core.engine.gatewayHealth(at: instant(0), connected: instant(0))
+        let health = site.core.engine.plan.gatewayHealth(at: instant(0), connected: instant(0))
         #expect(health.first { $0.name == "k" }?.trouble == .offline)
     }
 
@@ -250,7 +250,7 @@ import Testing
         for number in 0..<RoomEngine.mostGateways + 50 {
             handle(&site, "ibeacon-rooms/home/gateway/junk\(number)", #"{"v":1,"room":"Kitchen"}"#)
         }
-        #expect(!site.core.engine.hasRoom(gateway: "k"))
+        #expect(!site.core.engine.plan.hasRoom(gateway: "k"))
         stay(&site)
         #expect(site.core.whereabouts.states.retained[0].value?.room?.id == "kitchen")
     }
@@ -266,7 +266,7 @@ import Testing
         #expect(fetches(&site, seconds: 1...2) == 0, "it does not count yet")
         #expect(fetches(&site, seconds: 3...9) == 1)
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
-        #expect(site.core.engine.hasRoom(gateway: "k"))
+        #expect(site.core.engine.plan.hasRoom(gateway: "k"))
         #expect(fetches(&site, seconds: 10...12) == 0)
     }
 

@@ -217,18 +217,18 @@ import Testing
     @Test func `What is set aside, and what is asked, is stored and read again`() throws {
         var site = trainedSite()
         _ = say(&site, "h", "Lounge", at: 61)
-        let learned = site.core.engine.learned
+        let learned = site.core.engine.plan.learned
         #expect(learned.gateways.contains { $0.formerRoom != nil })
         #expect(learned.rooms.contains { room in room.aside != nil && room.labelled.contains { !$0.aside.isEmpty } })
         #expect(try LearnedSite(learned.json) == learned)
-        #expect(site.core.engine.learnedSource.bytes == learned.json.bytes)
+        #expect(site.core.engine.plan.learnedSource.bytes == learned.json.bytes)
         var settings = SiteSettings()
         (settings.site, settings.tags) = ("home", [SiteFleet.change("Jane:7")])
         var next = SiteHarness(settings)
         next.start(learned: learned, at: instant(70))
-        #expect(next.core.engine.questions(at: instant(70)) == site.core.engine.questions(at: instant(70)))
+        #expect(next.core.engine.plan.questions(at: instant(70)) == site.core.engine.plan.questions(at: instant(70)))
         _ = request(&next, #"{"room":"Hall","rename":"Lounge"}"#, at: 71)
-        let lounge = next.core.engine.learned.rooms.first { $0.name.name == "Lounge" }
+        let lounge = next.core.engine.plan.learned.rooms.first { $0.name.name == "Lounge" }
         #expect(lounge?.labelled.allSatisfy { $0.aside.isEmpty && $0.levels.allSatisfy { $0.eighths != nil } } == true)
     }
 
@@ -263,7 +263,7 @@ import Testing
                 + site.tick(at: instant(second), epoch: 1_700_000_000 + Int64(second))
             { published.append("\(message.topic) \(message.text)") }
         }
-        #expect(!site.core.engine.isTrusted(gateway: "h"))
+        #expect(!site.core.engine.plan.isTrusted(gateway: "h"))
         #expect(published.contains { $0.hasPrefix("ibeacon-rooms/home/health/h ") && $0.contains("sharedName") })
     }
 
@@ -280,7 +280,7 @@ import Testing
                 isRetained: false, at: instant(30 + second), epoch: 1_700_000_000)
         }
         #expect(site.core.engine.knownRooms.count == 1)
-        #expect(site.core.engine.gateways(in: .named("Office-Room")) == ["pi", "office_room"])
+        #expect(site.core.engine.plan.gateways(in: .named("Office-Room")) == ["pi", "office_room"])
     }
 }
 

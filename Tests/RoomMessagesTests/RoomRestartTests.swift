@@ -51,7 +51,7 @@ import Testing
         #expect(rooms(before.messages) == ["none", "Kitchen"], "\(before.messages.map(\.topic))")
         let state = try #require(before.messages.last { $0.topic == "ibeacon-rooms/home/tag/jane" })
         var site = SiteHarness(try settings())
-        site.start(learned: before.site.core.engine.learned, reported: ["jane": state.payload], at: instant(0))
+        site.start(learned: before.site.core.engine.plan.learned, reported: ["jane": state.payload], at: instant(0))
         var messages: [Publication] = []
         for second in 1..<30 {
             messages += heard(&site, "k", -50, second: second)
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test func `What was learned comes back as it was, by way of JSON`() throws {
-        let source = try walked().site.core.engine.learnedSource
+        let source = try walked().site.core.engine.plan.learnedSource
         let learned = source.site
         #expect(source.bytes == learned.json.bytes)
         #expect(learned.rooms.contains { $0.own.seconds > 0 && !$0.own.cells.isEmpty })
@@ -224,7 +224,7 @@ import Testing
         #expect(read == learned)
         var site = SiteHarness(try settings())
         site.start(learned: read, at: instant(0))
-        #expect(site.core.engine.learned.rooms.map(\.own) == learned.rooms.map(\.own))
+        #expect(site.core.engine.plan.learned.rooms.map(\.own) == learned.rooms.map(\.own))
     }
 
     @Test(

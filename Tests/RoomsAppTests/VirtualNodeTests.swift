@@ -191,10 +191,10 @@ import Testing
         let node = VirtualNode(
             try #require(BeaconID("\(RoomServiceFixture.uuid):1:7")), tag: "Jane", room: "Attic", isNear: true)
         hear(String(decoding: node.payload, as: UTF8.self), from: "Attic", fixture)
-        #expect(!fixture.service.site.engine.gatewayReports.contains { $0.name == "Attic" })
+        #expect(!fixture.service.site.engine.plan.gatewayReports.contains { $0.name == "Attic" })
         #expect(fixture.reportedRooms.isEmpty)
         hear(#"{"id":"\#(Self.id)","rssi@1m":-59,"rssi":-51,"distance":0.5}"#, from: "Attic", fixture)
-        #expect(fixture.service.site.engine.gatewayReports.contains { $0.name == "Attic" }, "a node is one")
+        #expect(fixture.service.site.engine.plan.gatewayReports.contains { $0.name == "Attic" }, "a node is one")
     }
 
     @Test(arguments: [true, false])
@@ -231,7 +231,7 @@ import Testing
         fixture.receive("ibeacon-rooms/home/gateway/g0", #"{"v":1,"room":"Living room"}"#, isRetained: true)
         fixture.stay(in: 0, seconds: 5)
         hear(#"{"id":"\#(Self.id)","rssi@1m":-59,"rssi":-51,"distance":0.4}"#, from: "Living_20room", fixture)
-        #expect(!fixture.service.site.engine.gatewayReports.contains { $0.name == "Living_20room" })
+        #expect(!fixture.service.site.engine.plan.gatewayReports.contains { $0.name == "Living_20room" })
     }
 
     @Test func `Beside a key with plainState the nodes are not encrypted`() throws {

@@ -80,10 +80,10 @@ import Testing
     @Test func `Which gateways count is kept with what was learned, and others come back with their cards`() {
         var house = house()
         house.send(from: "x", level: -40)
-        #expect(house.engine.learned.gateways.map(\.isKnown) == [true, false])
+        #expect(house.engine.plan.learned.gateways.map(\.isKnown) == [true, false])
         var other = RoomEngine()
-        other.restore(house.engine.learned)
-        #expect(other.learned.gateways.map(\.name) == ["k"])
-        #expect(other.learned.gateways.map(\.isKnown) == [true])
+        other.restore(house.engine.plan.learned)
+        #expect(other.plan.learned.gateways.map(\.name) == ["k"])
+        #expect(other.plan.learned.gateways.map(\.isKnown) == [true])
     }
 }

@@ -49,7 +49,7 @@ import Testing
         }
         observation.gather(&tag, gateways(), elapsed: 1, at: now)
         tag.senseMovement(in: observation.window, gateways(), at: now, RoomTuning())
-        observation.chooseRooms(for: &tag, gateways(), places(), learned)
+        observation.chooseRooms(for: &tag, gateways(), places(), learned, trained: [])
         observation.weigh(&tag, gateways(), places(), learned)
         tag.judged = now
     }

@@ -8,7 +8,7 @@ import Testing
     private var house = House([("k", "Kitchen"), ("h", "Hall")])
 
     private func reports(connected: Double = 0) -> [String] {
-        house.engine.gatewayHealth(at: instant(house.now), connected: instant(connected)).map { report in
+        house.engine.plan.gatewayHealth(at: instant(house.now), connected: instant(connected)).map { report in
             "\(report.name) \(report.isListening ? "listens" : "does not listen") \(report.trouble?.rawValue ?? "well")"
         }
     }
@@ -115,7 +115,7 @@ import Testing
         #expect(reports() == ["h listens well", "k listens well"])
         house.pass(.card(gateway: "h", room: "Kitchen"))
         #expect(reports() == ["h listens exchanged", "k listens exchanged"])
-        let later = house.engine.gatewayHealth(
+        let later = house.engine.plan.gatewayHealth(
             at: instant(house.now + 90_000), connected: instant(house.now + 90_000))
         #expect(later.allSatisfy { $0.trouble == nil })
     }

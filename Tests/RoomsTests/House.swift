@@ -36,7 +36,7 @@ struct House {
 
     /// Ends the service, and starts it with what it learned. The tag was away.
     mutating func restart() {
-        let learned = engine.learned
+        let learned = engine.plan.learned
         engine = RoomEngine(tuning: engine.tuning)
         engine.restore(learned)
         let pattern = BeaconPattern(uuid: Self.beacon.uuid, major: 3, minor: 4)

@@ -88,9 +88,9 @@ extension House {
         }
         #expect(!house.reported.contains("Hall"), "\(house.reported)")
         // After 90 s without a word about a tag, its level has faded; then its silence stands for no level, either.
-        let kitchen = try #require(house.engine.hearing.gateway(named: "k"))
-        #expect(house.engine.hearing.gateways[kitchen].isListening)
-        #expect(house.engine.hearing.gateways[kitchen].levelOfSilence(house.engine.tuning.silence).dBm == nil)
+        let kitchen = try #require(house.engine.plan.hearing.gateway(named: "k"))
+        #expect(house.engine.plan.hearing.gateways[kitchen].isListening)
+        #expect(house.engine.plan.hearing.gateways[kitchen].levelOfSilence(house.engine.tuning.silence).dBm == nil)
     }
 
     @Test func `The level of a node that says nothing counts for 90 s at most`() {
@@ -239,10 +239,10 @@ extension House {
         house.rounds(2, kitchen: -55, hall: -80)
         house.wait(until: house.now + seconds - 0.1)
         house.pass(.tick)
-        #expect(house.engine.gatewayReports.map(\.isListening) == [false, true])
+        #expect(house.engine.plan.gatewayReports.map(\.isListening) == [false, true])
         house.wait(until: house.now + 0.2)
         house.pass(.tick)
-        #expect(house.engine.gatewayReports.map(\.isListening) == [false, false])
+        #expect(house.engine.plan.gatewayReports.map(\.isListening) == [false, false])
     }
 
     /// Five minutes with a tag and telemetry, and then no message.

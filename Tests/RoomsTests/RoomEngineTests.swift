@@ -380,7 +380,7 @@ import Testing
     }
 
     @Test func `An hour in one place teaches no more than some minutes, and further stays do`() throws {
-        func learned(_ house: House) -> Float { house.engine.roomReports.reduce(0) { $0 + $1.ownSeconds } }
+        func learned(_ house: House) -> Float { house.engine.plan.roomReports.reduce(0) { $0 + $1.ownSeconds } }
         var house = Self.flat()
         house.seconds(180, Self.kitchen)
         let early = learned(house)
@@ -403,12 +403,12 @@ import Testing
             house.seconds(60, levels)
         }
         func placed(_ engine: RoomEngine, _ room: String) throws -> Float {
-            try #require(engine.learned.rooms.first { $0.name.name == room }).placed
+            try #require(engine.plan.learned.rooms.first { $0.name.name == room }).placed
         }
         #expect(try placed(house.engine, "Kitchen") > 0.9)
         #expect(try placed(house.engine, "Bedroom") < 0.1)
         var other = RoomEngine()
-        other.restore(house.engine.learned)
+        other.restore(house.engine.plan.learned)
         #expect(try placed(other, "Kitchen") == placed(house.engine, "Kitchen"))
         house.pass(.forgetRoom(.named("Kitchen")))
         #expect(try placed(house.engine, "Kitchen") == 0)
@@ -444,25 +444,25 @@ import Testing
         let heard = Dictionary(uniqueKeysWithValues: rooms.prefix(12).map { ($0.gateway, Float?(-60)) })
         house.pass(.learn(room: "Room 0", tag: "jane", .seconds(60)))
         house.seconds(60, heard)
-        let learned = house.engine.learned
+        let learned = house.engine.plan.learned
         #expect(learned.rooms[0].labelled.map(\.levels.count).max() == 28)
         var other = RoomEngine()
         other.restore(learned)
-        #expect(other.learned.rooms[0].labelled == learned.rooms[0].labelled)
+        #expect(other.plan.learned.rooms[0].labelled == learned.rooms[0].labelled)
     }
 
     @Test func `Where a walk went is kept, and forgotten with the room`() {
         var house = Self.walked()
-        let learned = house.engine.learned
+        let learned = house.engine.plan.learned
         let exits = learned.rooms.map { room in room.exits.map { learned.rooms[$0.room].name.name }.sorted() }
         #expect(learned.rooms.map(\.name.name) == ["Kitchen", "Hall", "Bedroom"])
         #expect(exits == [["Hall"], ["Bedroom", "Kitchen"], ["Hall"]])
         #expect(learned.rooms[1].exits.map(\.count) == [2, 2])
         var other = RoomEngine()
         other.restore(learned)
-        #expect(other.learned.rooms.map(\.exits) == learned.rooms.map(\.exits))
+        #expect(other.plan.learned.rooms.map(\.exits) == learned.rooms.map(\.exits))
         house.pass(.forgetRoom(.named("Hall")))
-        #expect(house.engine.learned.rooms.flatMap(\.exits) == [])
+        #expect(house.engine.plan.learned.rooms.flatMap(\.exits) == [])
     }
 
     @Test(arguments: [.forgetRoom(.named("Kitchen")), .card(gateway: "k", room: "Garage")] as [RoomEngine.Input])
@@ -471,9 +471,9 @@ import Testing
         house.seconds(20, Self.kitchen)
         house.pass(input)
         house.seconds(12, Self.kitchen)
-        #expect(house.engine.learning.rooms.elements.allSatisfy { $0.own.seconds == 0 })
+        #expect(house.engine.plan.learning.rooms.elements.allSatisfy { $0.own.seconds == 0 })
         house.seconds(12, Self.kitchen)
-        #expect(house.engine.learning.rooms.elements.contains { $0.own.seconds > 0 })
+        #expect(house.engine.plan.learning.rooms.elements.contains { $0.own.seconds > 0 })
     }
 
     @Test func `How well the levels alone did in the training is forgotten when a gateway moves, and measured anew`() {
@@ -488,7 +488,7 @@ import Testing
                 }
                 house.second(varied)
             }
-            return house.engine.learned.rooms.first { $0.name.name == room }?.placed ?? 0
+            return house.engine.plan.learned.rooms.first { $0.name.name == room }?.placed ?? 0
         }
         var (kitchen, hall) = (Self.kitchen, Self.hall)
         (kitchen["k2"], hall["k2"]) = (-58, -74)
@@ -497,7 +497,7 @@ import Testing
         _ = train(&house, "Hall", hall, seconds: 300)
         house.pass(.card(gateway: "k", room: "Hall"))
         other.pass(.card(gateway: "k", room: "Hall"))
-        #expect(house.engine.learned.rooms.allSatisfy { $0.placed == 0 })
+        #expect(house.engine.plan.learned.rooms.allSatisfy { $0.placed == 0 })
         #expect(train(&house, "Hall", hall, seconds: 120) > 0.8 * train(&other, "Hall", hall, seconds: 120))
     }
 
@@ -511,8 +511,8 @@ import Testing
                         pattern: BeaconPattern(uuid: House.beacon.uuid, major: major, minor: 4))
                 }))
         house.pass(.learn(room: "Kitchen", tag: "bob", .seconds(60)))
-        #expect(house.engine.learning.trainedRoom(of: TagIndex(position: 0)) == nil)
-        #expect(house.engine.learning.trainedRoom(of: TagIndex(position: 1)) != nil)
+        #expect(house.engine.plan.learning.trainedRoom(of: TagIndex(position: 0)) == nil)
+        #expect(house.engine.plan.learning.trainedRoom(of: TagIndex(position: 1)) != nil)
     }
 
     @Test(arguments: [(0, 0), (3600, 3600), (10_000_000, 86_400)] as [(Int64, Int64)])

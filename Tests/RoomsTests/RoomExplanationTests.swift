@@ -95,7 +95,7 @@ import Testing
         let influences = influences(house)
         house.send(from: "h", level: -60, beacon: other)
         house.wait(until: house.now + 2)
-        #expect(house.engine.observation.window.elapsed > 20)
+        #expect(house.engine.judgement.observation.window.elapsed > 20)
         #expect(self.influences(house) == influences)
         #expect(!influences.isEmpty)
     }
@@ -158,7 +158,7 @@ import Testing
         var house = flat()
         train(&house, "Kitchen", Self.kitchen)
         train(&house, "Hall", Self.hall)
-        let confusion = try #require(house.engine.confusion(ofRoom: "kitchen"))
+        let confusion = try #require(house.engine.plan.confusion(ofRoom: "kitchen"))
         #expect(confusion.seconds > 20)
         #expect(confusion.alone == 0)
         #expect((confusion.mistaken.first?.share ?? 0) < 0.1, "\(confusion)")
@@ -169,7 +169,7 @@ import Testing
         train(&house, "Kitchen", Self.kitchen)
         train(&house, "Larder", Self.kitchen)
         train(&house, "Hall", Self.hall)
-        let confusion = try #require(house.engine.confusion(ofRoom: "kitchen"))
+        let confusion = try #require(house.engine.plan.confusion(ofRoom: "kitchen"))
         #expect(confusion.mistaken.first?.room.name == "Larder")
         #expect((confusion.mistaken.first?.share ?? 0) > 0.3, "\(confusion)")
     }
@@ -180,37 +180,37 @@ import Testing
             house.pass(.learn(room: room, tag: "jane", .seconds(60)))
             house.seconds(61, levels)
         }
-        let confusion = try #require(house.engine.confusion(ofRoom: "kitchen"))
+        let confusion = try #require(house.engine.plan.confusion(ofRoom: "kitchen"))
         #expect((confusion.mistaken.first?.share ?? 0) < 0.25, "\(confusion)")
     }
 
     @Test func `A room that only one gateway hears is said to be heard by it alone`() throws {
         var house = flat()
         train(&house, "Kitchen", ["k": -60, "h": nil])
-        #expect(try #require(house.engine.confusion(ofRoom: "kitchen")).alone == 1)
+        #expect(try #require(house.engine.plan.confusion(ofRoom: "kitchen")).alone == 1)
     }
 
     @Test func `A room that was not trained has no result`() {
         var house = flat()
         house.seconds(20, Self.kitchen)
-        #expect(house.engine.confusion(ofRoom: "kitchen") == nil)
-        #expect(house.engine.confusion(ofRoom: "attic") == nil)
+        #expect(house.engine.plan.confusion(ofRoom: "kitchen") == nil)
+        #expect(house.engine.plan.confusion(ofRoom: "attic") == nil)
     }
 
     @Test func `A gateway that is silent for long does not listen, and one that was forgotten is not listed`() {
         var house = flat()
         house.seconds(3, Self.kitchen)
-        #expect(house.engine.gatewayReports.map(\.isListening) == [true, true])
+        #expect(house.engine.plan.gatewayReports.map(\.isListening) == [true, true])
         house.seconds(40, ["h": -70])
-        #expect(house.engine.gatewayReports.map(\.isListening) == [false, true])
+        #expect(house.engine.plan.gatewayReports.map(\.isListening) == [false, true])
         house.pass(.forget(gateway: "k"))
-        #expect(house.engine.gatewayReports.map(\.name) == ["h"])
+        #expect(house.engine.plan.gatewayReports.map(\.name) == ["h"])
     }
 
     @Test func `Rooms tell their gateways and how much of them was learned`() {
         var house = flat()
         train(&house, "Kitchen", Self.kitchen)
-        let rooms = house.engine.roomReports
+        let rooms = house.engine.plan.roomReports
         #expect(rooms.map(\.name.name) == ["Kitchen", "Hall"])
         #expect(rooms.map(\.gateways) == [["k"], ["h"]])
         #expect(rooms[0].labelledSeconds > 20 && rooms[1].labelledSeconds == 0)

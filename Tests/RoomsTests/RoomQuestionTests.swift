@@ -28,7 +28,7 @@ import Testing
 
     /// The levels of gateways in the training of a room, as `gateway:level`, by moment.
     private static func training(_ room: String, in house: House) -> [[String]] {
-        let learned = house.engine.learned
+        let learned = house.engine.plan.learned
         let moments = learned.rooms.first { $0.name.name == room }?.labelled ?? []
         return moments.map { moment in
             moment.levels.map { "\(learned.gateways[$0.gateway].name):\($0.eighths.map(String.init) ?? "unknown")" }
@@ -44,7 +44,7 @@ import Testing
         var house = Self.trained()
         house.pass(.card(gateway: "h", room: "Lounge"))
         #expect(house.findings == [.asked(Self.question)])
-        #expect(house.engine.questions(at: .zero.advanced(by: .seconds(house.now))) == [Self.question])
+        #expect(house.engine.plan.questions(at: .zero.advanced(by: .seconds(house.now))) == [Self.question])
         #expect(Self.isUnknown(Self.training("Hall", in: house)) && Self.isUnknown(Self.training("Kitchen", in: house)))
     }
 
@@ -59,17 +59,18 @@ import Testing
         house.pass(.rename(Self.name("hall"), to: Self.name("Lounge")))
         #expect(house.findings == [.renamed(from: Self.name("Hall"), to: Self.name("Lounge"), byPerson: true)])
         #expect(Self.training("Lounge", in: house) == before.0 && Self.training("Kitchen", in: house) == before.1)
-        #expect(house.engine.questions(at: .zero.advanced(by: .seconds(house.now))) == [])
+        #expect(house.engine.plan.questions(at: .zero.advanced(by: .seconds(house.now))) == [])
         house.seconds(30, Self.kitchen)
         house.seconds(30, Self.hall)
         #expect(house.reported.suffix(2) == ["Kitchen", "Lounge"])
-        #expect(house.engine.roomID(ofGateway: "h") == "lounge" && house.engine.roomID(ofGateway: "h2") == "hall")
+        #expect(
+            house.engine.plan.roomID(ofGateway: "h") == "lounge" && house.engine.plan.roomID(ofGateway: "h2") == "hall")
     }
 
     @Test func `Moves between rooms that were learned come back, too`() {
         var house = Self.trained()
         func exits() -> [String: Float] {
-            let learned = house.engine.learned.rooms
+            let learned = house.engine.plan.learned.rooms
             let exits = learned.first { ["Hall", "Lounge"].contains($0.name.name) && !$0.exits.isEmpty }?.exits ?? []
             return Dictionary(exits.map { (learned[$0.room].name.name, $0.count) }) { $1 }
         }
@@ -93,7 +94,8 @@ import Testing
         #expect(Self.training("Lounge", in: house) == before)
         #expect(house.engine.decided(ofTag: 0).room == Self.name("Lounge"))
         #expect(
-            house.engine.gatewayHealth(at: .zero.advanced(by: .seconds(house.now)), connected: .zero).map(\.trouble)
+            house.engine.plan.gatewayHealth(at: .zero.advanced(by: .seconds(house.now)), connected: .zero).map(
+                \.trouble)
                 == [nil, nil, nil])
         #expect(house.engine.knownRooms.map(\.name) == ["Kitchen", "Lounge"])
     }
@@ -103,17 +105,17 @@ import Testing
         let before = Self.training("Hall", in: house)
         house.pass(.card(gateway: "h", room: "Lonuge"))
         house.pass(.card(gateway: "h", room: "Lounge"))
-        #expect(house.engine.questions(at: .zero.advanced(by: .seconds(house.now))) == [Self.question])
+        #expect(house.engine.plan.questions(at: .zero.advanced(by: .seconds(house.now))) == [Self.question])
         house.pass(.card(gateway: "h", room: "Hall"))
         #expect(Self.training("Hall", in: house) == before)
-        #expect(house.engine.questions(at: .zero.advanced(by: .seconds(house.now))) == [])
+        #expect(house.engine.plan.questions(at: .zero.advanced(by: .seconds(house.now))) == [])
     }
 
     @Test func `The answer that the gateway was carried forgets what it measured before`() {
         var house = Self.trained()
         house.pass(.card(gateway: "h", room: "Lounge"))
         house.pass(.moved(gateway: "h"))
-        #expect(house.engine.questions(at: .zero.advanced(by: .seconds(house.now))) == [])
+        #expect(house.engine.plan.questions(at: .zero.advanced(by: .seconds(house.now))) == [])
         #expect(Self.isUnknown(Self.training("Hall", in: house)))
         house.findings = []
         house.pass(.card(gateway: "h", room: "Hall"))
@@ -155,10 +157,10 @@ import Testing
         house.engine.restore(
             [ReportedTag(id: "jane", isHome: true, room: Self.name("Shed"))],
             at: .zero.advanced(by: .seconds(house.now)))
-        let before = house.engine.learned
+        let before = house.engine.plan.learned
         house.pass(.rename(Self.name(room), to: Self.name(new)))
         #expect(house.findings == [.notRenamed(from: Self.name(room), to: Self.name(new), reason)])
-        #expect(house.engine.learned == before)
+        #expect(house.engine.plan.learned == before)
     }
 
     @Test func `Two trainings are not merged`() {
@@ -166,7 +168,7 @@ import Testing
         house.pass(.card(gateway: "h", room: "Lounge"))
         house.pass(.learn(room: "Lounge", tag: "jane", .seconds(30)))
         // While it is trained, nothing is asked any more.
-        #expect(house.engine.questions(at: .zero.advanced(by: .seconds(house.now))) == [])
+        #expect(house.engine.plan.questions(at: .zero.advanced(by: .seconds(house.now))) == [])
         house.seconds(40, Self.hall)
         house.pass(.rename(Self.name("Hall"), to: Self.name("Lounge")))
         #expect(house.findings.last == .notRenamed(from: Self.name("Hall"), to: Self.name("Lounge"), .otherIsTrained))
@@ -196,7 +198,7 @@ import Testing
         #expect(house.engine.knownRooms.map { Array($0.name.utf8) } == [Array(first.utf8)])
         house.pass(.learn(room: second, tag: "jane", .seconds(30)))
         house.seconds(40, Self.kitchen)
-        #expect(house.engine.learned.rooms.count == 1)
+        #expect(house.engine.plan.learned.rooms.count == 1)
         house.restart()
         #expect(house.engine.knownRooms.map(\.id) == [RoomName.id(of: first)])
     }
@@ -207,13 +209,13 @@ import Testing
             house.pass(.learn(room: room, tag: "jane", .seconds(30)))
             house.seconds(40, Self.kitchen)
         }
-        var learned = house.engine.learned
+        var learned = house.engine.plan.learned
         let study = learned.rooms.firstIndex { $0.name.name == "Study" } ?? 0
         let count = learned.rooms.map(\.labelled.count).reduce(0, +)
         learned.rooms[study].name = Self.name("Office Room")
         house.engine = RoomEngine()
         house.engine.restore(learned)
-        let rooms = house.engine.learned.rooms.filter { !$0.labelled.isEmpty }
+        let rooms = house.engine.plan.learned.rooms.filter { !$0.labelled.isEmpty }
         #expect(rooms.map(\.name.name) == ["office_room"] && rooms.map(\.labelled.count) == [count])
     }
 }

@@ -92,7 +92,7 @@ import Testing
         house.pass(.card(gateway: "h", room: "Lounge"))
         #expect(house.findings == [.renamed(from: Self.name("Hall"), to: Self.name("Lounge"), byPerson: false)])
         #expect(house.engine.decided(ofTag: 0).room == Self.name("Lounge"))
-        let rooms = house.engine.learned.rooms
+        let rooms = house.engine.plan.learned.rooms
         #expect(rooms.map(\.name.name).sorted() == ["Bedroom", "Kitchen", "Lounge", "Study"])
         #expect(rooms.first { $0.name.name == "Lounge" }?.labelled.isEmpty == false)
         house.seconds(30, Self.kitchen)
@@ -107,7 +107,7 @@ import Testing
     func `A gateway that goes to a room with a gateway or a training renames nothing`(room: String) {
         var house = Self.trained()
         house.pass(.card(gateway: "h", room: room))
-        #expect(house.findings == [] && house.engine.learned.rooms.contains { $0.name.name == "Hall" })
+        #expect(house.findings == [] && house.engine.plan.learned.rooms.contains { $0.name.name == "Hall" })
     }
 
     @Test func `A gateway that was not alone in its room, or does not count, renames nothing`() {
@@ -117,12 +117,13 @@ import Testing
         let question = RoomQuestion(from: Self.name("Hall"), to: Self.name("Lounge"), gateways: ["h"])
         #expect(house.findings == [.asked(question)])
         house.pass(.card(gateway: "new", room: "Attic"))
-        #expect(house.findings == [.asked(question)] && house.engine.learned.rooms.contains { $0.name.name == "Hall" })
+        #expect(
+            house.findings == [.asked(question)] && house.engine.plan.learned.rooms.contains { $0.name.name == "Hall" })
     }
 
     @Test func `After a restart a tag may be in the new name already, and the learned data has the former one`() {
         var house = Self.trained()
-        let learned = house.engine.learned
+        let learned = house.engine.plan.learned
         house.engine = RoomEngine()
         house.engine.restore(learned)
         house.pass(.tags([TagDescription(id: "jane", name: "Jane", pattern: House.pattern)]))

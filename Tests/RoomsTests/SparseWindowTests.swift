@@ -56,7 +56,7 @@ import Testing
 
     /// What the engine keeps and differs from what it would find by looking at all gateways and rooms.
     private static func stale(in engine: RoomEngine) -> [String] {
-        let (hearing, observation) = (engine.hearing, engine.observation)
+        let (hearing, observation) = (engine.plan.hearing, engine.judgement.observation)
         var stale: [String] = []
         for gateway in hearing.gateways.indices {
             let state = hearing.gateways[gateway]
@@ -74,12 +74,12 @@ import Testing
             }
         }
         let trained = hearing.rooms.indices.filter { room in
-            engine.learning.rooms[room].labelled.count > 0
+            engine.plan.learning.rooms[room].labelled.count > 0
                 && !hearing.rooms[room].gateways.contains {
                     hearing.gateways[$0].isListening || hearing.gateways[$0].isNode
                 }
         }
-        if let kept = observation.roomsWithoutGateway, kept.sorted() != trained { stale.append("rooms") }
+        if let kept = engine.plan.roomsWithoutGateway, kept.sorted() != trained { stale.append("rooms") }
         return stale
     }
 }

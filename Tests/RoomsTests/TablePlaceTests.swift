@@ -55,9 +55,9 @@ import Testing
         #expect(house.reported.last == "Attic")
         #expect(house.engine.counters.refused == 0)
         var next = RoomEngine(bounds: Self.bounds)
-        next.restore(house.engine.learned)
-        #expect(Set(next.learned.gateways.map(\.name)) == ["k", "a"])
-        #expect(Set(next.learned.rooms.map(\.name.id)) == ["kitchen", "attic"])
+        next.restore(house.engine.plan.learned)
+        #expect(Set(next.plan.learned.gateways.map(\.name)) == ["k", "a"])
+        #expect(Set(next.plan.learned.rooms.map(\.name.id)) == ["kitchen", "attic"])
     }
 
     @Test mutating func `Rooms that were forgotten leave their places to others`() {
@@ -79,7 +79,8 @@ import Testing
         }
         welcome("a", room: "Attic")
         #expect(house.reported.last == "Attic")
-        #expect(house.engine.hearing.gateways.count == Self.most && house.engine.hearing.rooms.count <= Self.most)
+        #expect(
+            house.engine.plan.hearing.gateways.count == Self.most && house.engine.plan.hearing.rooms.count <= Self.most)
         // A room is found to have no place when its gateway is, or not at all.
         let first = try #require(fullTables().first)
         #expect(first == .tooManyGateways(newest: "junk249", idle: ["junk0", "junk1", "junk2", "junk3", "junk4"]))
@@ -93,7 +94,7 @@ import Testing
             house.wait(until: house.now + 0.01)
             house.pass(.card(gateway: "junk\(number)", room: "Kitchen"))
         }
-        #expect(house.engine.roomID(ofGateway: "a") == "attic")
+        #expect(house.engine.plan.roomID(ofGateway: "a") == "attic")
     }
 
     @Test mutating func `Gateways that count keep their places, unless they were silent for a day`() {
@@ -102,7 +103,7 @@ import Testing
         speak(real)
         house.pass(.card(gateway: "late", room: "Hall"))
         #expect(house.engine.counters.refused == 1)
-        #expect(!house.engine.hasRoom(gateway: "late"))
+        #expect(!house.engine.plan.hasRoom(gateway: "late"))
         guard case .tooManyGateways("late", let idle)? = fullTables().first else {
             Issue.record("\(house.findings)")
             return
@@ -112,15 +113,15 @@ import Testing
         for name in real.dropFirst() { house.send(from: name, level: nil) }
         house.second(["k": -60])
         house.pass(.card(gateway: "late", room: "Hall"))
-        #expect(house.engine.hasRoom(gateway: "late") && !house.engine.hasRoom(gateway: "g1"))
+        #expect(house.engine.plan.hasRoom(gateway: "late") && !house.engine.plan.hasRoom(gateway: "g1"))
         #expect(house.engine.counters.refused == 1)
     }
 
     @Test mutating func `A gateway that the configuration names keeps its place though it was never heard`() {
         house.pass(.card(gateway: "c", room: "Cellar", isConfigured: true))
         for number in 0..<2 * Self.most { house.pass(.card(gateway: "junk\(number)", room: "Kitchen")) }
-        #expect(house.engine.hasRoom(gateway: "c"))
-        #expect(house.engine.isTrusted(gateway: "c") && !house.engine.isTrusted(gateway: "junk499"))
+        #expect(house.engine.plan.hasRoom(gateway: "c"))
+        #expect(house.engine.plan.isTrusted(gateway: "c") && !house.engine.plan.isTrusted(gateway: "junk499"))
     }
 
     @Test mutating func `Where every room has something to lose, one refusal counts once`() {
@@ -140,7 +141,7 @@ import Testing
         // A room that is forgotten makes room for it.
         house.pass(.forgetRoom(.named("Room 7")))
         house.pass(.card(gateway: "x", room: "Another"))
-        #expect(house.engine.roomID(ofGateway: "x") == "another")
+        #expect(house.engine.plan.roomID(ofGateway: "x") == "another")
     }
 
     @Test mutating func `A gateway that takes a place takes nothing that the one before measured`() {
@@ -156,11 +157,12 @@ import Testing
         }
         let place = GatewayIndex(position: 1)
         #expect(
-            house.engine.learning.rooms.elements.contains { room in room.own.cells.contains { $0.gateway == place } })
+            house.engine.plan.learning.rooms.elements.contains { room in room.own.cells.contains { $0.gateway == place }
+            })
         house.pass(.forget(gateway: "h"))
-        #expect(house.engine.hearing.gateways[place].name == "h")
+        #expect(house.engine.plan.hearing.gateways[place].name == "h")
         #expect(house.engine.states.elements.allSatisfy { tag in tag.levels.allSatisfy { $0.gateway != place } })
-        for room in house.engine.learning.rooms.elements {
+        for room in house.engine.plan.learning.rooms.elements {
             #expect(room.own.cells.allSatisfy { $0.gateway != place })
             #expect(room.labelled.prints.allSatisfy { print in print.levels.allSatisfy { $0.gateway != place } })
         }
@@ -176,9 +178,9 @@ import Testing
         }
         house.seconds(200, ["k": -50])
         other.seconds(200, ["k": -50])
-        let learned = house.engine.learned.rooms[0]
+        let learned = house.engine.plan.learned.rooms[0]
         #expect(learned.own.seconds > 0 && learned.own.cells.count == 1)
-        #expect(learned.own == other.engine.learned.rooms[0].own)
+        #expect(learned.own == other.engine.plan.learned.rooms[0].own)
     }
 
     @Test func `A site has two thousand gateways in as many rooms, of which each decides about the tags near it`() {
@@ -200,8 +202,8 @@ import Testing
         house.pass(.card(gateway: "one more", room: "Kitchen"))
         #expect(house.engine.counters.refused == 1)
         var next = RoomEngine()
-        next.restore(house.engine.learned)
-        #expect(next.hearing.gateways.count == 2000 && next.hearing.rooms.count == 2000)
+        next.restore(house.engine.plan.learned)
+        #expect(next.plan.hearing.gateways.count == 2000 && next.plan.hearing.rooms.count == 2000)
     }
 
     @Test func `A room gains nothing by the number of its gateways, if they do not hear the tag`() {

@@ -55,7 +55,9 @@ struct HomesReport {
         for number in homes {
             let random = RandomHome(number: number, isOneWeak: isOneWeak, restHours: restHours ?? 1)
             measureNoise(of: random)
-            for (name, use) in Self.states { add(name, random, number, engine(random, trainedBy: use)) }
+            for (name, use) in Self.states {
+                add(name, random, number, random.reports(of: judged(random), trainedBy: use, tuning))
+            }
             if !isEngineOnly { runOthers(random, number) }
         }
         guard restHours == nil else { return printRest() }
@@ -90,21 +92,6 @@ struct HomesReport {
             guard setting.weight == 0.7 else { continue }
             let learned = MarkovModel(unlabelled: week, random.home, setting)
             add("HMM, EM over the week: \(name)", random, number, trials.map { learned.play($0) })
-        }
-    }
-
-    /// What the engine reports in each trial, each of which begins with what was learned before.
-    private func engine(_ random: RandomHome, trainedBy use: EngineRun.Use?) -> [[Report]] {
-        let nodes = random.nodePeriod.map { NodeFeed(seed: 1, period: $0) }
-        var run = EngineRun(random.home, tuning, phases: random.phases, nodes: nodes)
-        switch use {
-        case .walk: run.play(random.walk, as: .walk)
-        case .unlabelled: for session in random.week { run.play(session, as: .unlabelled) }
-        case .test, nil: break
-        }
-        return judged(random).map { trial in
-            var run = run
-            return run.play(trial.session, as: .test)
         }
     }
 

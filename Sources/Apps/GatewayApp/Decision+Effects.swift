@@ -26,7 +26,7 @@ extension Decision {
             case .value(let key, let value): changes.append(.value(key: key, value))
             case .forget(let key): changes.append(.value(key: key, nil))
             case .rereadEdits: rereadsEdits = true
-            case .reconfigure, .phoneKeys, .log: break
+            case .checkSettings, .putInForce, .settingsKept, .phoneKeys, .log: break
             }
         }
     }

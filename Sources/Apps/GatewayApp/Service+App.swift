@@ -26,9 +26,16 @@ extension Service: AppOwner {
             if let entry = effect.logEntry { log.write(entry) }
         }
         // Last, because the inputs that follow make decisions of their own.
-        for case .phoneKeys(let keys) in effects { phones.take(keys) }
-        for case .reconfigure(let changes, let waypoints, let topic) in effects {
-            reconfigure(SettingsRequest(changes: changes, waypoints: waypoints, topic: topic))
+        for effect in effects {
+            switch effect {
+            case .phoneKeys(let keys): phones.take(keys)
+            case .checkSettings(let changes, let waypoints, let topic): check(changes, waypoints, topic: topic)
+            case .putInForce(let configuration, let modes): putInForce(configuration, modes: modes)
+            case .settingsKept: awaitsKeeping = true
+            case .publish, .regions, .record, .recordLocation, .monitoring, .presence, .checkpoint, .editsTaken, .value,
+                .forget, .rereadEdits, .log:
+                break
+            }
         }
     }
 

@@ -28,7 +28,6 @@ extension Service {
     }
 
     package func connected(isNew: Bool, at now: MonotonicInstant) {
-        keepPendingConfiguration()
         app.handle(.brokerConnected(isNew: isNew), at: now)
     }
 

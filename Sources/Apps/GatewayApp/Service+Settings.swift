@@ -8,44 +8,15 @@ package import Shell
 import Storage
 import System
 
-/// The settings of a `setConfiguration`, and the regions that came with them.
-struct SettingsRequest {
-    let changes: JSONValue
-    /// The regions in the same command.
-    let waypoints: WaypointsReading?
-    /// The base topic of the tracker that got the command.
-    let topic: String
-}
-
-/// A valid configuration on probation: it is in force, and it is kept only if the broker accepts a connection with it.
-struct PendingConfiguration {
-    /// The previous settings, which return if the broker does not accept a connection.
-    let before: Configuration
-    /// The monitoring modes, by base topic, that return with them; none if the mode is not on trial.
-    let modes: [ExactString: MonitoringMode]
-    /// All members that differ from the file, earlier kept ones included.
-    let changes: JSONValue
-    /// Regions that came with the settings; they are merged when the settings are kept.
-    let waypoints: [WaypointsReading]
-    /// The base topic that the tracker that got the command has with these settings; nil: they do not contain it.
-    let topic: String?
-    /// Ends the trial.
-    let timer: any ServiceTimer
-}
-
 extension Service {
     package func adopt(_ new: Settings) -> Reload {
-        rollBack(because: "the configuration file was read again")
+        app.handle(.settings(.fileChanges), at: host.now)
         var new = new
         let kept = app.core.remoteSettings
         let remaining = new.restore(kept, log)
         app.settings = new
         if remaining != kept { app.handle(.settings(.remaining(remaining)), at: host.now) }
         return Reload(from: app.core.configuration, to: new.configuration, in: .gateway)
-    }
-
-    private func putInForce(_ configuration: Configuration, modes: [ExactString: MonitoringMode] = [:]) {
-        putInForce(Reload(from: app.core.configuration, to: configuration, in: .gateway), modes: modes)
     }
 
     package func putInForce(_ reload: Reload) { putInForce(reload, modes: [:]) }
@@ -79,66 +50,34 @@ extension Service {
 
     // MARK: - Remote settings
 
-    /// Tries the settings of a `setConfiguration`.
-    func reconfigure(_ request: SettingsRequest) {
-        guard pending == nil else {
-            log.warning("setConfiguration refused: another one is being tried")
-            return refuseSettings(because: "another one is being tried")
-        }
+    /// Checks the settings of a `setConfiguration`.
+    ///
+    /// - Parameters:
+    ///   - waypoints: The regions in the same command.
+    ///   - topic: The base topic of the tracker that got the command.
+    func check(_ changes: JSONValue, _ waypoints: WaypointsReading?, topic: String) {
         let merged = RemoteSettings.merge(
-            request.changes, over: app.core.remoteSettings ?? ["_type": "configuration"], file: app.settings.json)
-        var candidate = app.settings
+            changes, over: app.core.remoteSettings ?? ["_type": "configuration"], file: app.settings.json)
+        var checked = app.settings
         let remote: RemoteSettings
-        do throws(ConfigurationError) { remote = try candidate.apply(merged) } catch {
+        do throws(ConfigurationError) { remote = try checked.apply(merged) } catch {
             for problem in error.problems { log.warning("setConfiguration refused: \(problem)") }
-            return refuseSettings(because: error.problems.map { "\($0)" }.joined(separator: "; "))
+            let reason = error.problems.map { "\($0)" }.joined(separator: "; ")
+            return app.handle(.settings(.invalid(reason: reason)), at: host.now)
         }
-        let before = configuration
-        let modes = candidate.configuration.monitoring == before.monitoring ? [] : Array(app.core.trackers)
-        let timer = host.timer { [unowned self] _ in
-            rollBack(because: "no \(before.broker.receiver) within \(decimal(before.remoteTrial)) s")
-        }
-        timer.arm(after: before.remoteTrial)
-        // Regions are merged once, and not again at every start.
-        pending = PendingConfiguration(
-            before: before,
-            modes: Dictionary(modes.map { (ExactString($0.topics.base), $0.monitoring) }) { $1 },
-            changes: merged.without("waypoints"),
-            waypoints: [remote.waypoints, request.waypoints].compactMap { $0 },
-            topic: topic(of: request, in: candidate.configuration), timer: timer)
-        log.notice("setConfiguration: trying new settings")
-        putInForce(candidate.configuration)
-        if app.links.broker.isConnected || candidate.configuration.broker.isOffline { keepPendingConfiguration() }
+        let candidate = SettingsCandidate(
+            configuration: checked.configuration, changes: merged.without("waypoints"),
+            waypoints: [remote.waypoints, waypoints].compactMap { $0 }, topic: topic)
+        app.handle(.settings(.valid(candidate)), at: host.now)
     }
 
-    /// The base topic that the tracker of a request has with other settings: they may name it otherwise, and elsewhere.
-    private func topic(of request: SettingsRequest, in new: Configuration) -> String? {
-        let before = app.core.trackers.map(\.topics.base)
-        let position = before.firstIndex { $0.hasSameBytes(as: request.topic) }
-        return zip(new.trackers, app.core.origins(of: new.trackers)).first { position != nil && $1 == position }?
-            .0.topics.base
-    }
-
-    private func refuseSettings(because reason: String) {
-        app.handle(.settings(.refused(reason: reason)), at: host.now)
-    }
-
-    /// The broker accepted the connection with the new settings: they stay, with the regions that came with them.
-    func keepPendingConfiguration() {
-        guard let kept = pending else { return }
-        pending = nil
-        kept.timer.disarm()
-        awaitsKeeping = true
-        app.handle(.settings(.kept(kept.changes, waypoints: kept.waypoints, topic: kept.topic)), at: host.now)
-    }
-
-    private func rollBack(because reason: String) {
-        guard let refused = pending else { return }
-        pending = nil
-        refused.timer.disarm()
-        log.error("setConfiguration: \(reason); back to the old settings")
-        putInForce(refused.before, modes: refused.modes)
-        refuseSettings(because: reason)
+    /// Puts the settings of a trial in force, or those from before it.
+    ///
+    /// - Parameter modes: As of `Input.configuration`.
+    func putInForce(_ new: Configuration, modes: [ExactString: MonitoringMode]) {
+        putInForce(Reload(from: app.core.configuration, to: new, in: .gateway), modes: modes)
+        let isReachable = app.links.broker.isConnected || new.broker.isOffline
+        app.handle(.settings(.inForce(isReachable: isReachable)), at: host.now)
     }
 }
 

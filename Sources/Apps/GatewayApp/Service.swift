@@ -29,8 +29,6 @@ package final class Service {
     let radio: RadioPart
     let requests: UserRequests
     let proxies: ProxyPart
-    /// The settings of a `setConfiguration` until the broker accepts a connection with them.
-    var pending: PendingConfiguration?
     /// Whether the settings of a `setConfiguration` stay, and are not on the disk yet.
     var awaitsKeeping = false
     /// What the page answers to who adds another gateway; nil: nothing.

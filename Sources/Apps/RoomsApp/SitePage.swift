@@ -57,7 +57,7 @@ final class SitePage: PageSource {
         snapshot.gateways = gateways(of: site, snapshot)
         let listening = Set(snapshot.gateways.filter(\.report.isListening).map(\.report.name))
         let known = Set(site.engine.knownRooms.map(\.id))
-        snapshot.rooms = site.engine.roomReports.filter { known.contains($0.name.id) }.map {
+        snapshot.rooms = site.engine.plan.roomReports.filter { known.contains($0.name.id) }.map {
             let inside = occupants[$0.name.id]
             return SiteSnapshot.ShownRoom(
                 report: $0, count: inside?.count ?? 0, tags: inside?.names ?? [],
@@ -65,7 +65,7 @@ final class SitePage: PageSource {
         }
         snapshot.services = site.election.cards
         snapshot.question = site.siteTags.list.question
-        snapshot.roomQuestions = site.engine.questions(at: now)
+        snapshot.roomQuestions = site.engine.plan.questions(at: now)
         snapshot.rivals = site.whereabouts.virtualNodes.advice(at: now)
         snapshot.counters = SiteSnapshot.Counters(
             engine: site.engine.counters, site: site.counters,
@@ -150,7 +150,7 @@ final class SitePage: PageSource {
         let health = Dictionary(
             site.whereabouts.gatewayHealth(at: frame.now, connected: connected).map { ($0.name, $0) }
         ) { first, _ in first }
-        return site.engine.gatewayReports.map { report in
+        return site.engine.plan.gatewayReports.map { report in
             let version = cards[report.name]?.version ?? ""
             return SiteSnapshot.ShownGateway(
                 report: report, card: cards[report.name], trouble: health[report.name]?.trouble,
@@ -229,7 +229,7 @@ final class SitePage: PageSource {
     /// - Parameter tag: The id of the carried tag; the result then includes how often it was heard.
     private func result(ofRoom id: String, tag: String?) -> PageAnswer {
         let site = owner.site
-        let rooms = site.engine.roomReports
+        let rooms = site.engine.plan.roomReports
         guard let room = rooms.first(where: { $0.name.id == id }) else {
             return .refused(status: 404, "there is no such room")
         }
@@ -240,7 +240,7 @@ final class SitePage: PageSource {
             guard last.room == id else { return .refused(status: 503, "another room is compared now; ask again") }
             confusion = last.outcome
         } else {
-            confusion = site.engine.confusion(ofRoom: id)
+            confusion = site.engine.plan.confusion(ofRoom: id)
             comparison = (id, owner.now, confusion)
         }
         let others = rooms.filter { $0.name.id != id && !($0.gateways.isEmpty && $0.labelledSeconds == 0) }
@@ -295,7 +295,7 @@ final class SitePage: PageSource {
         case "/rooms/rename":
             guard let room = text("from").flatMap({ RoomName($0) }) else { return missing("from") }
             guard let new = text("to").flatMap({ RoomName($0) }) else { return missing("to") }
-            let refusal = owner.site.engine.refusal(ofRenaming: room, to: new, at: owner.now)
+            let refusal = owner.site.engine.plan.refusal(ofRenaming: room, to: new, at: owner.now)
             return answer(refusal?.text ?? owner.carryOut(.learn(.rename(room: room, to: new))))
         case "/gateways/moved":
             guard let gateway = text("gateway") else { return missing("gateway") }

@@ -1,5 +1,6 @@
 package import Base
 import Beacon
+package import Configuration
 package import Identities
 package import JSON
 package import OwnTracks
@@ -32,9 +33,14 @@ extension Gateway {
         case forget(key: String)
         /// Read all edits again: a tracker may exist now for edits that wait.
         case rereadEdits
-        /// Try these members over the settings in force, with these regions of the tracker that got the command, which had
-        /// this base topic. The input `settings` reports the outcome.
-        case reconfigure(JSONValue, waypoints: WaypointsReading?, topic: String)
+        /// Check these members over the settings in force, with these regions of the tracker that got the command, which has this base
+        /// topic. The input `settings` reports whether they are valid.
+        case checkSettings(JSONValue, waypoints: WaypointsReading?, topic: String)
+        /// Put these settings in force, with a new connection to the broker if theirs differ, and report that (`SettingsOutcome.inForce`).
+        /// `modes`: as of `Input.configuration`.
+        indirect case putInForce(Configuration, modes: [ExactString: MonitoringMode])
+        /// The settings on trial stay. Their value is stored with this decision.
+        case settingsKept
         /// Store these keys of phones, whose regions came with them.
         case phoneKeys([NamedKey])
         /// Write this to the log.
@@ -46,58 +52,9 @@ extension Gateway {
             case .record(let record): record.logEntry
             case .log(let entry): entry
             case .publish, .recordLocation, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value, .forget,
-                .rereadEdits, .reconfigure, .phoneKeys:
+                .rereadEdits, .checkSettings, .putInForce, .settingsKept, .phoneKeys:
                 nil
             }
         }
-    }
-}
-
-/// Presence as it is to be stored.
-package enum PresenceUpdate: Hashable, Sendable {
-    /// Replaces what was stored before. For `KeptPresence(bytes:)`.
-    case whole([UInt8])
-    /// Is stored beside the last whole state and the changes since. For `KeptPresence(bytes:changes:)`.
-    case change([UInt8])
-}
-
-extension PastTransition {
-    /// Formatted lazily, because formatting would delay the message.
-    package var logEntry: LogEntry {
-        var fields = [
-            "IBEACON_EVENT": event.rawValue, "IBEACON_REGION": name, "IBEACON_RID": rid,
-            "IBEACON_TRACKER": trackerID ?? "",
-        ]
-        if let beacon {
-            fields["IBEACON_UUID"] = "\(beacon.uuid)"
-            fields["IBEACON_MAJOR"] = "\(beacon.major)"
-            fields["IBEACON_MINOR"] = "\(beacon.minor)"
-        }
-        if let rssi { fields["IBEACON_RSSI"] = "\(rssi.dBm)" }
-        let verb = (trackerName.map { "\($0) " } ?? "") + (isEnter ? "entered" : "left")
-        let cause = beacon.map { "by beacon \($0)" } ?? "by the tracker's position"
-        return LogEntry(.notice, "transition", "\(verb) \(name) (\(rid)) \(cause)", fields: fields)
-    }
-}
-
-/// A line for the log.
-package struct LogEntry: Hashable, Sendable {
-    package let priority: LogPriority
-    /// The kind of the line, for rate limits and for searching: `command-refused`.
-    package let kind: String
-    package let text: String
-    /// Whose line it is, such as the base topic of a tracker: the rate limits of one do not hide the lines of another.
-    package let scope: String
-    /// Structured fields of the journal: `IBEACON_REGION` and its value.
-    package let fields: [String: String]
-
-    package init(
-        _ priority: LogPriority, _ kind: String, _ text: String, of scope: String = "", fields: [String: String] = [:]
-    ) {
-        self.scope = scope
-        self.priority = priority
-        self.kind = kind
-        self.text = text
-        self.fields = fields
     }
 }

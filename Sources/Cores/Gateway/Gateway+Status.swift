@@ -1,7 +1,7 @@
 package import Base
 package import Beacon
-package import Configuration
 package import Identities
+package import JSON
 package import OwnTracks
 package import Presence
 package import Regions
@@ -9,6 +9,9 @@ package import Regions
 /// What may be read of the gateway, for the status, Home Assistant and the tools.
 extension Gateway {
     package var trackers: Trackers { tracking.trackers }
+
+    /// The stored settings of `setConfiguration`, which replace those of the file.
+    package var remoteSettings: JSONValue? { trial.kept }
 
     /// What the regions listen for beside iBeacons, each once, for the radio.
     package var identities: [Identity] { tracking.identities }
@@ -26,9 +29,6 @@ extension Gateway {
     package func mayPublish(_ event: PublishedEvent, of tracker: Int, at instant: MonotonicInstant) -> Bool {
         trackers[tracker].mayPublish(event, at: instant)
     }
-
-    /// For each tracker of other settings the position of the present tracker that it continues.
-    package func origins(of new: [TrackerConfiguration]) -> [Int?] { tracking.origins(of: new) }
 
     // MARK: - Presence
 

@@ -1,7 +1,7 @@
 package import Base
 import Beacon
 package import Configuration
-package import JSON
+import JSON
 import OwnTracks
 import Presence
 import Regions
@@ -20,8 +20,7 @@ package struct Gateway: Sendable {
     private(set) var commands = Commands()
     private var edits = RegionEdits()
     private var served = ServedDevices()
-    /// The stored settings of `setConfiguration`, which replace those of the file.
-    package private(set) var remoteSettings: JSONValue?
+    private(set) var trial = SettingsTrial()
     /// Members of the answer to `status` that the service provided, and when it started.
     private var about: [String: JSONValue] = [:]
     private var startedAt = MonotonicInstant.zero
@@ -62,7 +61,7 @@ package struct Gateway: Sendable {
         case .sighting, .telemetry: if effects.isEmpty { return effects }
         default: break
         }
-        defer { turnDue = [tracking.turnDue(by: configuration), commands.due].compactMap(\.self).min() }
+        defer { turnDue = [tracking.turnDue(by: configuration), commands.due, trial.due].compactMap(\.self).min() }
         return effects.isEmpty ? effects : tracking.withPresence(effects, by: wallClock, at: now)
     }
 
@@ -91,13 +90,16 @@ package struct Gateway: Sendable {
             return commands.receive(received, on: trackers[received.tracker].topics.command, at: now)
         case .regionEdits(let edits): return merge(edits)
         case .request(let request): return carryOut(request)
-        case .settings(let outcome): return finish(outcome, at: now)
+        case .settings(.inForce(let isReachable)): return isReachable ? keepSettings(at: now) : []
+        case .settings(let outcome):
+            return trial.handle(outcome, over: configuration, of: tracking, counting: &commands, at: now)
         case .configuration(let configuration, let modes): return reconfigure(configuration, modes)
         case .writeLost:
             tracking.presenceLost()
             return []
         case .stateLost: return storeEverything()
-        case .brokerConnected(let isNew): return tracking.connected(isNewSession: isNew, by: messages)
+        case .brokerConnected(let isNew):
+            return keepSettings(at: now) + tracking.connected(isNewSession: isNew, by: messages)
         case .homeAssistantStarted: return tracking.homeAssistantStarted(by: messages)
         case .requestRefused(let topic):
             return commands.refuse(.overload, "requests come too fast", on: topic, at: now)
@@ -120,6 +122,7 @@ package struct Gateway: Sendable {
     /// Lets silence count, and carries out everything that is due.
     private mutating func tick(at now: MonotonicInstant) -> [Effect] {
         var effects = tracking.tick(by: messages)
+        effects += trial.tick(of: tracking, counting: &commands, at: now)
         while let command = commands.next(at: now, regions: trackers.regionCount) {
             effects += obey(command, at: now)
         }
@@ -149,8 +152,12 @@ package struct Gateway: Sendable {
     ) -> [Effect] {
         let (position, tracker) = (received.tracker, trackers[received.tracker])
         if case .setConfiguration(let changes, let waypoints) = command {
-            // Counted when the service reports the outcome.
-            return [.reconfigure(changes, waypoints: waypoints, topic: tracker.topics.base)]
+            guard !trial.isRunning else {
+                let reason = "setConfiguration: another one is being tried"
+                return commands.refuse(.configuration, reason, on: tracker.topics.command, at: now)
+            }
+            // Counted when the outcome is known.
+            return [.checkSettings(changes, waypoints: waypoints, topic: tracker.topics.base)]
         }
         if command == .reportLocation, let reason = tracker.reasonNotToReport(by: configuration, at: now) {
             return commands.refuse(.unavailable, reason, on: tracker.topics.command, at: now)
@@ -166,7 +173,7 @@ package struct Gateway: Sendable {
         case .reportLocation: return tracking.location(of: position, .requested, by: messages)
         case .status: return [status(of: tracker)]
         case .dump: return [messages.dump(of: tracker)]
-        // Handed to the service above. Each command is listed, so that the compiler asks what a new one does.
+        // Handled above. Each command is listed, so that the compiler asks what a new one does.
         case .setConfiguration: return []
         }
     }
@@ -202,7 +209,7 @@ package struct Gateway: Sendable {
         return messages.status(of: tracker, about: about, startedAt: startedAt, counters: .object(totals))
     }
 
-    // MARK: - Requests, edits and settings
+    // MARK: - Requests and edits
 
     private mutating func carryOut(_ request: Request) -> [Effect] {
         guard trackers.indices.contains(request.tracker) else { return [] }
@@ -231,29 +238,17 @@ package struct Gateway: Sendable {
         return effects + waiting
     }
 
-    /// Counts a `setConfiguration` by its outcome, and stores settings that are kept with the regions that came with
-    /// them. Stores which settings are still kept beside a file that was read.
-    private mutating func finish(_ outcome: SettingsOutcome, at now: MonotonicInstant) -> [Effect] {
-        switch outcome {
-        case .refused(let reason):
-            // The service has logged the reason.
-            _ = commands.refuse(
-                .configuration, "setConfiguration: \(reason)", on: trackers[0].topics.command, at: now)
-            return []
-        case .kept(let settings, let waypoints, let topic):
-            commands.countDone()
-            remoteSettings = settings
-            var effects: [Effect] = [.value(key: Self.remoteSettingsKey, settings.bytes)]
-            if let topic, let tracker = trackers.firstIndex(where: { $0.topics.base.hasSameBytes(as: topic) }) {
-                for reading in waypoints { effects += setWaypoints(reading, of: tracker, at: now).effects }
-            }
-            return effects
-        case .remaining(let settings):
-            remoteSettings = settings
-            return [
-                settings.map { .value(key: Self.remoteSettingsKey, $0.bytes) } ?? .forget(key: Self.remoteSettingsKey)
-            ]
+    // MARK: - Settings
+
+    /// Stores the settings on trial, and merges the regions that came with them.
+    private mutating func keepSettings(at now: MonotonicInstant) -> [Effect] {
+        guard case (let kept, var effects)? = trial.succeed() else { return [] }
+        commands.countDone()
+        if let topic = kept.topic, let tracker = trackers.firstIndex(where: { $0.topics.base.hasSameBytes(as: topic) })
+        {
+            for reading in kept.waypoints { effects += setWaypoints(reading, of: tracker, at: now).effects }
         }
+        return effects
     }
 
     /// Applies another configuration. Regions and presence stay with their trackers.
@@ -276,7 +271,7 @@ package struct Gateway: Sendable {
         isStarted = true
         startedAt = now
         configuration = stored.configuration
-        remoteSettings = stored.remoteSettings
+        trial = SettingsTrial(kept: stored.remoteSettings)
         commands = Commands(obeyed: stored.obeyedEnvelopes)
         about = stored.about
         served = ServedDevices(on: stored.hardware)
@@ -295,8 +290,7 @@ package struct Gateway: Sendable {
         edits.forget()
         var effects: [Effect] = [.log(LogEntry(.warning, "state", "the whole state is written again"))]
         effects += tracking.storeAgain(by: configuration)
-        if let remoteSettings { effects.append(.value(key: Self.remoteSettingsKey, remoteSettings.bytes)) }
-        effects.append(commands.storedEnvelopes)
+        effects += trial.stored + [commands.storedEnvelopes]
         return effects + served.stored(trackers) + served.storedHardware + tracking.storedLists
     }
 }

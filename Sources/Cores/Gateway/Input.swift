@@ -1,7 +1,6 @@
 package import Base
 package import Beacon
 package import Configuration
-package import JSON
 package import OwnTracks
 package import Regions
 
@@ -38,9 +37,9 @@ extension Gateway {
         case regionEdits([RegionEdit])
         /// The status page or Home Assistant asks for this.
         case request(Request)
-        /// The outcome of the settings of a `reconfigure` effect.
+        /// What the service found out about settings, or did with them.
         case settings(SettingsOutcome)
-        /// The configuration was read again, or is on trial. `modes`: the monitoring modes, by base topic, that trackers get
+        /// The configuration was read again, or is put in force (`Effect.putInForce`). `modes`: the monitoring modes, by base topic, that trackers get
         /// back with it after a trial.
         indirect case configuration(Configuration, modes: [ExactString: MonitoringMode] = [:])
         /// The store gave up a write. The presence in it is lost.
@@ -54,28 +53,4 @@ extension Gateway {
         /// A request on this topic was refused, because too many came.
         case requestRefused(topic: String)
     }
-}
-
-/// A request of the status page or Home Assistant. Positions of trackers are valid.
-package enum Request: Sendable {
-    case changeRegions(tracker: Int, [RegionChange])
-    case reportLocation(tracker: Int, pointOfInterest: String? = nil)
-    case setMonitoring(tracker: Int, MonitoringMode)
-
-    var tracker: Int {
-        switch self {
-        case .changeRegions(let tracker, _), .reportLocation(let tracker, _), .setMonitoring(let tracker, _): tracker
-        }
-    }
-}
-
-/// The outcome of a `setConfiguration`.
-package enum SettingsOutcome: Sendable {
-    /// The settings stay in force: all members that differ from the file, and the regions that came with the command, for
-    /// the tracker with this base topic. nil: the settings do not contain the tracker that got the command.
-    case kept(JSONValue, waypoints: [WaypointsReading], topic: String?)
-    /// The settings are not valid, or the broker could not be reached with them. The log has the reason.
-    case refused(reason: String)
-    /// The file was read, and these of the kept settings stay; nil: none.
-    case remaining(JSONValue?)
 }

@@ -306,8 +306,14 @@ struct Tracking: Sendable {
         return effects
     }
 
-    /// For each tracker of other settings the position of the present tracker that it continues.
-    func origins(of new: [TrackerConfiguration]) -> [Int?] { trackers.origins(of: new, returning: removed.topics) }
+    /// The base topic that a tracker has with other settings: they may name it otherwise, and elsewhere; nil: they do not contain it.
+    func topic(of topic: String, in new: [TrackerConfiguration]) -> String? {
+        guard let position = trackers.map(\.topics.base).firstIndex(where: { $0.hasSameBytes(as: topic) }) else {
+            return nil
+        }
+        let origins = trackers.origins(of: new, returning: removed.topics)
+        return zip(new, origins).first { $1 == position }?.0.topics.base
+    }
 
     /// Replaces the settings.
     ///

@@ -89,7 +89,7 @@ package struct GatewayTable: Sendable {
     /// be the name of an ESPresense node: which of both it is, is known if it counted in an earlier run, or else when it is heard.
     private func names(ofConfigured gateway: String, _ engine: RoomEngine) -> [String] {
         let identifier = TopicIdentifier.identifier(of: gateway)
-        return identifier == gateway ? [gateway] : [gateway, identifier].filter { engine.isTrusted(gateway: $0) }
+        return identifier == gateway ? [gateway] : [gateway, identifier].filter { engine.plan.isTrusted(gateway: $0) }
     }
 
     /// The configuration sets the room of some gateways.
@@ -114,8 +114,8 @@ package struct GatewayTable: Sendable {
         // What was learned may keep it in the room that the configuration gave it in an earlier run. The card of an ibeacon-gateway with
         // the node's name, which says its room, has arrived by then.
         let isMoved =
-            isSettled && cards[node] == nil && !engine.gateways(in: room).contains(node)
-        guard isMoved || !engine.hasRoom(gateway: node) else { return nil }
+            isSettled && cards[node] == nil && !engine.plan.gateways(in: room).contains(node)
+        guard isMoved || !engine.plan.hasRoom(gateway: node) else { return nil }
         return .card(gateway: node, room: room, isConfigured: configured != nil)
     }
 
@@ -128,7 +128,7 @@ package struct GatewayTable: Sendable {
         guard cards[gateway] != card else { return false }
         if cards[gateway] == nil, cards.count >= Self.most {
             hasDroppedCards = true
-            guard let other = cards.keys.first(where: { !engine.isHeard(gateway: $0) }) else { return false }
+            guard let other = cards.keys.first(where: { !engine.plan.isHeard(gateway: $0) }) else { return false }
             setCard(nil, of: other)
         }
         setCard(card, of: gateway)
@@ -188,7 +188,7 @@ package struct GatewayTable: Sendable {
     mutating func record(isOffline: Bool, _ gateway: String, in engine: RoomEngine) {
         guard isOffline else { return _ = offline.remove(gateway) }
         if !offline.contains(gateway), offline.count >= Self.most {
-            guard let other = offline.first(where: { !engine.isHeard(gateway: $0) }) else { return }
+            guard let other = offline.first(where: { !engine.plan.isHeard(gateway: $0) }) else { return }
             offline.remove(other)
         }
         offline.insert(gateway)
@@ -198,7 +198,7 @@ package struct GatewayTable: Sendable {
     ///
     /// - Parameter connected: Since when their messages can arrive.
     func health(in engine: RoomEngine, connected: MonotonicInstant, at now: MonotonicInstant) -> [GatewayHealth] {
-        engine.gatewayHealth(at: now, connected: connected).map { health in
+        engine.plan.gatewayHealth(at: now, connected: connected).map { health in
             let isLeftOut = radios.leftOut.contains(health.name)
             let isStranger = health.trouble != .offline && strangers.contains(health.name)
             guard isLeftOut || isStranger else { return health }
@@ -215,7 +215,7 @@ package struct GatewayTable: Sendable {
         in engine: RoomEngine, connected: MonotonicInstant, at now: MonotonicInstant
     ) -> [RetainedSite.Gateway] {
         health(in: engine, connected: connected, at: now).filter {
-            engine.isTrusted(gateway: $0.name) || radios.leftOut.contains($0.name) || $0.trouble == .sharedName
+            engine.plan.isTrusted(gateway: $0.name) || radios.leftOut.contains($0.name) || $0.trouble == .sharedName
         }.map {
             RetainedSite.Gateway(health: $0, hasCard: !areCardsSealed && cards[$0.name] != nil)
         }
@@ -234,9 +234,9 @@ package struct GatewayTable: Sendable {
     func feed(
         inPlaceOf node: String, _ engine: RoomEngine, connected: MonotonicInstant?, at now: MonotonicInstant
     ) -> NodeFeed? {
-        let others = (gatewaysOfNode[node] ?? []).union(RoomName(node).map { engine.gateways(in: $0) } ?? [])
+        let others = (gatewaysOfNode[node] ?? []).union(RoomName(node).map { engine.plan.gateways(in: $0) } ?? [])
         if isFeeding(node, at: now) || others.contains(where: { isFeeding($0, at: now) }) { return .active }
-        guard let connected, connected.duration(to: now) < Self.firstFeed, !engine.isTrusted(gateway: node) else {
+        guard let connected, connected.duration(to: now) < Self.firstFeed, !engine.plan.isTrusted(gateway: node) else {
             return nil
         }
         return cards[node] != nil || others.contains { cards[$0] != nil } ? .expected : nil

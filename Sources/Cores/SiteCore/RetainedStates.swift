@@ -1,12 +1,6 @@
 package import Base
 package import SiteProtocol
 
-/// A state that the broker retains.
-package protocol RetainedValue: Hashable, Sendable {
-    /// Approximate size in memory, bytes.
-    var byteCount: Int { get }
-}
-
 /// The states that the broker retains on the topics that only the active service writes, as far as known.
 ///
 /// A broker may lose its retained messages, and another service or an earlier run may have left obsolete ones. So after

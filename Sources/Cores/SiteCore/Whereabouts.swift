@@ -95,7 +95,7 @@ package struct Whereabouts: Sendable {
         if retained.beginCheck(at: now) {
             correctRetained(at: now, &effects)
             retained.correctUnheard(
-                &states, isListening: isActive && engine.isListening, clock, at: now, &effects)
+                &states, isListening: isActive && engine.plan.isListening, clock, at: now, &effects)
         }
         retained.removeObsolete(states, isActive: isActive, at: now, &effects)
         if let due = learning.due, due <= now { storeLearned(at: now, &effects) }
@@ -105,11 +105,11 @@ package struct Whereabouts: Sendable {
 
     /// What is learned, and when the tags were last heard.
     var storedLearning: [Site.Effect] {
-        [.store(.learned(engine.learnedSource)), states.storedTimes(engine, clock)]
+        [.store(.learned(engine.plan.learnedSource)), states.storedTimes(engine, clock)]
     }
 
     private mutating func storeLearned(at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
-        learning.begin(at: now, engine.trainingEnds)
+        learning.begin(at: now, engine.plan.trainingEnds)
         effects += storedLearning
     }
 
@@ -271,9 +271,11 @@ package struct Whereabouts: Sendable {
                 return leaveOut(gateway, for: shared, at: now, &effects)
             }
             // Its place was another's meanwhile.
-            if !engine.hasRoom(gateway: gateway) { place(gateway, gateways.cards[gateway], at: now, &effects) }
+            if !engine.plan.hasRoom(gateway: gateway) { place(gateway, gateways.cards[gateway], at: now, &effects) }
             pass(.heard(gateway: gateway, second), at: now, &effects)
-            if gateways.lacksCard(of: gateway), engine.isTrusted(gateway: gateway), !engine.hasRoom(gateway: gateway) {
+            if gateways.lacksCard(of: gateway), engine.plan.isTrusted(gateway: gateway),
+                !engine.plan.hasRoom(gateway: gateway)
+            {
                 gateways.askForCards(&effects)
             }
             countPhones(of: gateway, at: now, &effects)
@@ -335,7 +337,7 @@ package struct Whereabouts: Sendable {
 
     /// Says anew which tags are phones, if a gateway with a card begins or ceases to count.
     private mutating func countPhones(of gateway: String, at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
-        gateways.countPhones(of: gateway, engine.isTrusted(gateway: gateway))
+        gateways.countPhones(of: gateway, engine.plan.isTrusted(gateway: gateway))
         if gateways.areOtherPhones { pass(.phones(gateways.phones(among: states.roster.tags)), at: now, &effects) }
     }
 
@@ -346,7 +348,7 @@ package struct Whereabouts: Sendable {
         if gateways.record(card, of: gateway, in: engine) { effects.append(.pageChanged) }
         countPhones(of: gateway, at: now, &effects)
         let isFixed = gateways.configuredRoom(of: gateway) != nil
-        let isTrusted = engine.isTrusted(gateway: gateway)
+        let isTrusted = engine.plan.isTrusted(gateway: gateway)
         guard let card else {
             if !isFixed { pass(.forget(gateway: gateway), at: now, &effects) }
             guard isTrusted else { return }
@@ -380,9 +382,9 @@ package struct Whereabouts: Sendable {
                 refuse(request, "there is no tag '\(shortened(tag))'", &effects)
             }
             pass(.learn(room: room, tag: id, duration), at: now, &effects)
-            learning.expect(engine.trainingEnds, at: now)
+            learning.expect(engine.plan.trainingEnds, at: now)
         case .forget(let room):
-            let wasLearned = engine.isLearned(room: room)
+            let wasLearned = engine.plan.isLearned(room: room)
             pass(.forgetRoom(room), at: now, &effects)
             if wasLearned { correctRetained(at: now, &effects) }
             storeForgotten(at: now, &effects)

@@ -20,8 +20,6 @@ struct Observation: Sendable {
     private var shares: [Float] = []
     /// How much of all that was learned came with labels, 0 … 1.
     private(set) var labelledShare: Float = 0
-    /// The trained rooms in which no gateway listens, first those without any gateway; nil: they are to be found again.
-    private(set) var roomsWithoutGateway: [RoomIndex]?
     private let tuning: RoomTuning
 
     /// Largest number of gateways of one room of which each counts, also one that did not hear the tag.
@@ -38,9 +36,6 @@ struct Observation: Sendable {
 
     /// Sets what the silence of a gateway says. This is called whenever that may have changed, so that no window looks at all gateways.
     mutating func setSilence(of gateway: GatewayIndex, _ level: OptionalLevel) { window.levels[gateway] = level }
-
-    /// Trained rooms may have got a gateway that listens, or lost one.
-    mutating func forgetRoomsWithoutGateway() { roomsWithoutGateway = nil }
 
     // MARK: What was heard
 
@@ -105,10 +100,11 @@ struct Observation: Sendable {
     /// - Parameters:
     ///   - places: The gateways in each room.
     ///   - learned: What was learned of each room.
+    ///   - trained: The trained rooms in which no gateway listens (`SitePlan.trainedWithoutGateway`).
     @inline(__always)
     mutating func chooseRooms(
         for tag: inout Tag, _ gateways: Table<GatewayIndex, GatewayState>, _ places: Table<RoomIndex, Room>,
-        _ learned: Table<RoomIndex, RoomKnowledge>
+        _ learned: Table<RoomIndex, RoomKnowledge>, trained: [RoomIndex]
     ) {
         /// Whether there can be any evidence for the room.
         func isPossible(_ room: RoomIndex) -> Bool {
@@ -124,25 +120,7 @@ struct Observation: Sendable {
             guard window.levels[heard.gateway].dBm != nil, let room = gateways[heard.gateway].room else { continue }
             if !rooms.contains(room) { rooms.append(room) }
         }
-        let trained = roomsWithoutGateway ?? findRoomsWithoutGateway(gateways, places, learned)
         for room in trained where rooms.count < 2 * Tag.mostRooms && !rooms.contains(room) { rooms.append(room) }
-    }
-
-    /// Finds the rooms that are known from training alone, or are as long as their gateways fail. There is not always a place for
-    /// all, so those that never have a gateway come first. A node that says nothing has not necessarily failed; a gateway that has sent
-    /// nothing since the start has.
-    private mutating func findRoomsWithoutGateway(
-        _ gateways: Table<GatewayIndex, GatewayState>, _ places: Table<RoomIndex, Room>,
-        _ learned: Table<RoomIndex, RoomKnowledge>
-    ) -> [RoomIndex] {
-        let trained = places.indices.filter { learned[$0].labelled.count > 0 }
-        let failed = trained.filter { room in
-            !places[room].gateways.isEmpty
-                && !places[room].gateways.contains { gateways[$0].isListening || gateways[$0].isNode }
-        }
-        let found = trained.filter { places[$0].gateways.isEmpty } + failed
-        roomsWithoutGateway = found
-        return found
     }
 
     // MARK: What it means

@@ -24,14 +24,13 @@ package struct ReadingInfluence: Hashable, Sendable {
     ///
     /// - Parameter judged: When that window was judged.
     static func found(
-        of known: Tag, at judged: MonotonicInstant, _ observation: Observation, _ hearing: Hearing,
-        _ learned: Table<RoomIndex, RoomKnowledge>, missLevel: Float
+        of known: Tag, at judged: MonotonicInstant, _ observation: Observation, _ plan: SitePlan, missLevel: Float
     ) -> [ReadingInfluence] {
-        let (gateways, rooms) = (hearing.gateways, hearing.rooms)
+        let (gateways, rooms, learned) = (plan.hearing.gateways, plan.hearing.rooms, plan.learning.rooms)
         let believed = known.belief.rooms.max { $0.probability < $1.probability }?.room
         var (tag, trial) = (known, observation)
         trial.gather(&tag, gateways, elapsed: tag.movement.interval, at: judged)
-        trial.chooseRooms(for: &tag, gateways, rooms, learned)
+        trial.chooseRooms(for: &tag, gateways, rooms, learned, trained: plan.trainedWithoutGateway)
         guard trial.rooms.count >= 2, let room = tag.room ?? believed, let place = trial.rooms.firstIndex(of: room)
         else { return [] }
         let whole = trial.margin(of: place, &tag, gateways, rooms, learned)

@@ -11,7 +11,7 @@ enum RoomRenaming {
     /// Renames the room of a gateway that names another one, if it is the last of that room's gateways.
     static func follow(
         _ gateway: GatewayIndex, to name: RoomName, _ hearing: inout Hearing, _ learning: inout Learning,
-        _ states: inout Table<TagIndex, Tag>, at now: MonotonicInstant, _ effects: inout [RoomEngine.Effect]
+        _ states: inout Tags, at now: MonotonicInstant, _ effects: inout [RoomEngine.Effect]
     ) {
         guard let room = room(of: gateway, to: name, hearing, learning, at: now) else { return }
         effects.append(.found(rename(room, to: name, lastOf: gateway, &hearing, &learning, &states)))
@@ -60,7 +60,7 @@ enum RoomRenaming {
     /// - Parameter last: The gateway whose new name it is, so that it stays in the room; nil if a person says so.
     static func rename(
         _ room: RoomIndex, to name: RoomName, lastOf last: GatewayIndex?, _ hearing: inout Hearing,
-        _ learning: inout Learning, _ states: inout Table<TagIndex, Tag>
+        _ learning: inout Learning, _ states: inout Tags
     ) -> RoomEngine.Finding {
         let former = hearing.rooms[room].name
         if let other = hearing.roomIndices[name] {
@@ -88,7 +88,7 @@ enum RoomRenaming {
     /// A person says that a room has another name now.
     static func answer(
         _ former: RoomName, isNow name: RoomName, _ hearing: inout Hearing, _ learning: inout Learning,
-        _ states: inout Table<TagIndex, Tag>, at now: MonotonicInstant
+        _ states: inout Tags, at now: MonotonicInstant
     ) -> RoomEngine.Finding {
         let refusal = refusal(of: former, to: name, hearing, learning, at: now)
         guard refusal == nil, let room = hearing.roomIndices[idOrName: former] else {

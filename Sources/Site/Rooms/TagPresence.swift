@@ -91,7 +91,7 @@ struct TagPresence: Sendable {
 
     /// The beacon of a tag that stands for it until a real one is heard. Which beacon a tag without major or minor was is not
     /// known, so it is one that no other tag has.
-    mutating func standIn(for tag: TagIndex, in tags: Table<TagIndex, Tag>) -> BeaconID {
+    mutating func standIn(for tag: TagIndex, in tags: Tags) -> BeaconID {
         let pattern = tags[tag].description.pattern
         var standIn = BeaconID(uuid: pattern.uuid, major: pattern.major ?? 0, minor: pattern.minor ?? 0)
         guard pattern.major == nil || pattern.minor == nil else { return standIn }

@@ -37,36 +37,29 @@ package struct TagExplanation: Sendable {
     /// The strongest first.
     package var levels: [Level] = []
     package var training: Training?
-}
 
-/// What is known about one gateway.
-package struct GatewayReport: Sendable {
-    package var name: String
-    /// Its room; nil if unknown.
-    package var room: RoomName?
-    /// Whether its silence about a tag is evidence: it is connected and listening.
-    package var isListening: Bool
-    /// nil if it has sent no message since the start.
-    package var lastMessage: MonotonicInstant?
+    init() {}
 
-    /// nil for a gateway that has no room and does not listen.
-    init?(_ gateway: GatewayState, in room: RoomName?) {
-        guard room != nil || gateway.isListening else { return nil }
-        (name, self.room) = (gateway.name, room)
-        (isListening, lastMessage) = (gateway.isListening, gateway.lastMessage)
-    }
-}
-
-/// What is known about one room.
-package struct RoomReport: Sendable {
-    package var name: RoomName
-    package var gateways: [String]
-    /// Seconds that are remembered of training runs, and of the engine's own decisions.
-    package var labelledSeconds: Float
-    package var ownSeconds: Float
-
-    init(_ name: RoomName, _ gateways: [String], _ learned: RoomKnowledge) {
-        (self.name, self.gateways) = (name, gateways)
-        (labelledSeconds, ownSeconds) = (learned.labelled.seconds, learned.own.seconds)
+    init(_ tag: TagIndex, _ state: Tag, _ plan: SitePlan, _ tuning: ReportTuning, at now: MonotonicInstant) {
+        isHome = state.isHome
+        room = plan.name(of: state.room)
+        since = state.since
+        belief = state.belief.rooms.map { (plan.hearing.rooms[$0.room].name, $0.probability) }
+        belief.sort { ($0.probability, $1.room.id) > ($1.probability, $0.room.id) }
+        // Training lowers it in proportion to its share of what was learned.
+        needed = tuning.neededProbability(
+            labelledShare: plan.learning.labelledShare(of: state.belief.rooms.map(\.room)))
+        levels = state.levels.map { heard in
+            let gateway = plan.hearing.gateways[heard.gateway]
+            return Level(
+                gateway: gateway.name, room: plan.name(of: gateway.room), level: heard.level, at: heard.at,
+                isListening: gateway.isListening)
+        }
+        levels.sort { $0.level > $1.level }
+        training = plan.learning.training(of: tag).map { run in
+            Training(
+                room: plan.hearing.rooms[run.room].name, began: run.began, until: run.until, learned: run.learned,
+                isOver: run.isOver || run.until <= now)
+        }
     }
 }

@@ -1,0 +1,202 @@
+import Base
+import SiteProtocol
+
+/// Which gateways and rooms a site has, where each gateway stands, and what was learned of each room.
+///
+/// It joins `Hearing` and `Learning`, which share the indices of gateways and rooms: an index that is given to another gateway or room is
+/// freed in both. A gateway that names another room changes both, too (`RoomRenaming`).
+package struct SitePlan: Sendable {
+    var hearing: Hearing
+    var learning: Learning
+    /// The trained rooms in which no gateway listens, first those without any gateway; nil: they are to be found again.
+    private(set) var roomsWithoutGateway: [RoomIndex]?
+    let tuning: RoomTuning
+
+    init(_ tuning: RoomTuning, bounds: RoomEngine.Bounds) {
+        hearing = Hearing(bounds: bounds, tuning.hearing)
+        learning = Learning(tuning)
+        self.tuning = tuning
+    }
+
+    // MARK: Gateways
+
+    /// Records that a message of the gateway arrived, and returns whether its messages count.
+    mutating func acquaint(_ gateway: GatewayIndex, boot: String, at now: MonotonicInstant) -> Bool {
+        switch hearing.acquaint(gateway, boot: boot, at: now) {
+        case .counts: return true
+        case .unknown: return false
+        case .countsFromNow:
+            learning.welcome(gateway)
+            return true
+        }
+    }
+
+    /// Forgets a gateway and all that it measured. Another gateway may take its index.
+    mutating func forget(_ gateway: GatewayIndex, _ tags: inout Tags) {
+        roomsWithoutGateway = nil
+        // Nothing was learned from a gateway that did not count.
+        guard hearing.forget(gateway) else { return }
+        learning.learnRest(hearing.rooms)
+        tags.forget(gateway)
+        learning.remove(gateway)
+    }
+
+    /// Sets the room of a gateway, as the gateway or a person says. What a moved gateway measured is learned again.
+    ///
+    /// - Parameters:
+    ///   - isConfigured: Whether the configuration names the room.
+    ///   - now: nil if the room was known before this start.
+    /// - Returns: false if there is no place for the room.
+    mutating func place(
+        _ gateway: GatewayIndex, in name: RoomName, isConfigured: Bool = false, _ tags: inout Tags,
+        at now: MonotonicInstant?, _ effects: inout [RoomEngine.Effect]
+    ) -> Bool {
+        hearing.recordCard(of: gateway, isConfigured: isConfigured, at: now)
+        if let now { RoomRenaming.follow(gateway, to: name, &hearing, &learning, &tags, at: now, &effects) }
+        guard let room = room(named: name, &tags, at: now, &effects) else { return false }
+        let (isMoved, former) = hearing.place(gateway, in: room, named: name, at: now)
+        guard isMoved else { return true }
+        // A card of a gateway that does not count must not erase anything.
+        if let former, hearing.gateways[gateway].isKnown {
+            RoomRenaming.move(gateway, from: former, to: room, &hearing, &learning, at: now, &effects)
+            tags.forgetRest { $0.levels.contains { $0.gateway == gateway } }
+        }
+        roomsWithoutGateway = nil
+        return true
+    }
+
+    /// The gateway began or ceased to listen.
+    mutating func setListeningChanged(of gateway: GatewayIndex) {
+        if let room = hearing.gateways[gateway].room, learning.rooms[room].labelled.count > 0 {
+            roomsWithoutGateway = nil
+        }
+    }
+
+    /// The gateways' clocks are learned anew: what comes next was recorded at another time.
+    mutating func endRecording() {
+        hearing.forgetClocks()
+        learning.learnRest(hearing.rooms)
+    }
+
+    // MARK: Rooms
+
+    /// The index of the room with a form of this name. A new room is added; nil if there is no place.
+    ///
+    /// - Parameter now: nil before the first input.
+    mutating func room(
+        named new: RoomName, _ tags: inout Tags, at now: MonotonicInstant?, _ effects: inout [RoomEngine.Effect]
+    ) -> RoomIndex? {
+        if let room = hearing.roomIndices[new] { return room }
+        if let room = hearing.addRoom(new) {
+            learning.addRoom()
+            return room
+        }
+        guard let now else { return nil }
+        let idle = idlestRoom(tags, at: now)
+        if let finding = hearing.findFullRooms(newest: new.name, at: now) { effects.append(.found(finding)) }
+        guard let idle else { return nil }
+        learning.learnRest(hearing.rooms)
+        learning.vacate(idle)
+        tags.removeBelief(in: idle)
+        roomsWithoutGateway = nil
+        hearing.replace(idle, by: new)
+        return idle
+    }
+
+    /// A room that gives way to a new one: nothing was learned of it, no tag is in it, it is not trained, and it has no gateway
+    /// that counts.
+    private func idlestRoom(_ tags: Tags, at now: MonotonicInstant) -> RoomIndex? {
+        var isTaken = tags.areInRooms(of: hearing.rooms.count)
+        for room in learning.trainedRooms(at: now) { isTaken[room] = true }
+        for asked in hearing.gateways.elements.compactMap(\.askedRoom) { isTaken[asked] = true }
+        return hearing.idlestRoom { isTaken[$0] || learning.rooms[$0].isLearned }
+    }
+
+    /// Forgets what was learned of the room with this id or name.
+    mutating func forget(_ name: RoomName, _ tags: inout Tags) {
+        guard let room = hearing.roomIndices[idOrName: name] else { return }
+        learning.forget(room)
+        roomsWithoutGateway = nil
+        tags.forgetRest { $0.room == room }
+    }
+
+    /// A person says that the room, given by its id or name, has another name now.
+    mutating func rename(
+        _ room: RoomName, to name: RoomName, _ tags: inout Tags, at now: MonotonicInstant
+    ) -> RoomEngine.Finding {
+        roomsWithoutGateway = nil
+        return RoomRenaming.answer(room, isNow: name, &hearing, &learning, &tags, at: now)
+    }
+
+    /// A person says that the gateway names another room because it was carried there.
+    mutating func recordMove(of gateway: String) { RoomRenaming.leaves(gateway, &hearing, &learning) }
+
+    // MARK: Training
+
+    /// Adds a window to a training run.
+    mutating func train(_ tag: TagIndex, _ seen: borrowing Observation, at now: MonotonicInstant) -> Learning.Lesson {
+        let lesson = learning.train(tag, seen, hearing.gateways, at: now)
+        if case .learned(_, let isFirst) = lesson, isFirst { roomsWithoutGateway = nil }
+        return lesson
+    }
+
+    /// The trained rooms in which no gateway listens. With few rooms all are weighed anyway, and these are not asked for.
+    @inline(__always)
+    mutating func findRoomsWithoutGateway() -> [RoomIndex] {
+        guard hearing.rooms.count > Tag.mostRooms else { return [] }
+        if let roomsWithoutGateway { return roomsWithoutGateway }
+        let found = trainedWithoutGateway
+        roomsWithoutGateway = found
+        return found
+    }
+
+    /// The rooms that are known from training alone, or are as long as their gateways fail. There is not always a place for all, so those
+    /// that never have a gateway come first. A node that says nothing has not necessarily failed; a gateway that has sent nothing
+    /// since the start has.
+    var trainedWithoutGateway: [RoomIndex] {
+        let trained = hearing.rooms.indices.filter { learning.rooms[$0].labelled.count > 0 }
+        let failed = trained.filter { room in
+            let gateways = hearing.rooms[room].gateways
+            return !gateways.isEmpty
+                && !gateways.contains { hearing.gateways[$0].isListening || hearing.gateways[$0].isNode }
+        }
+        return trained.filter { hearing.rooms[$0].gateways.isEmpty } + failed
+    }
+
+    // MARK: After a restart
+
+    /// Adds the rooms of what was learned. Rooms in which neither a gateway is nor anything was learned are left out.
+    ///
+    /// - Returns: The index of each; nil for one without an index.
+    mutating func restoreRooms(of learned: LearnedSite, _ tags: inout Tags) -> [RoomIndex?] {
+        var ignored: [RoomEngine.Effect] = []
+        roomsWithoutGateway = nil
+        let inhabited = Set(learned.gateways.filter(\.isKnown).flatMap { [$0.room, $0.formerRoom] })
+        return learned.rooms.enumerated().map { position, room in
+            let isOfUse = !room.labelled.isEmpty || room.own.seconds > 0 || inhabited.contains(position)
+            return isOfUse ? self.room(named: room.name, &tags, at: nil, &ignored) : nil
+        }
+    }
+
+    /// Restores what was learned.
+    ///
+    /// - Parameters:
+    ///   - rooms: The index of each room; nil for one without an index.
+    ///   - gateways: The same of the gateways.
+    mutating func restore(
+        _ learned: LearnedSite, _ rooms: [RoomIndex?], _ gateways: [GatewayIndex?], _ tags: inout Tags
+    ) {
+        var ignored: [RoomEngine.Effect] = []
+        for (gateway, index) in zip(learned.gateways, gateways) {
+            guard let index else { continue }
+            hearing.restore(index)
+            guard let room = gateway.room, learned.rooms.indices.contains(room) else { continue }
+            _ = place(index, in: learned.rooms[room].name, &tags, at: nil, &ignored)
+            guard let former = gateway.formerRoom, rooms.indices.contains(former) else { continue }
+            hearing.setAskedRoom(rooms[former], of: index)
+        }
+        for (room, index) in zip(learned.rooms, rooms) {
+            if let index { learning.restore(room, as: index, rooms, gateways) }
+        }
+    }
+}
