@@ -81,7 +81,7 @@ extension Client {
         if sink.complaints.contains(where: { $0.hasPart("host name verification failed") }) {
             return "the broker's certificate is not for this host name"
         }
-        if let verdict = sink.certificateProblem { return "the broker's certificate: \(verdict)" }
+        if let problem = sink.certificateProblem { return "the broker's certificate: \(problem)" }
         // "error:0A000086:SSL routines::certificate verify failed" and the like: the words after the codes.
         guard let first = sink.complaints.first else { return "no reason given" }
         return first.split(separator: ":").last.map(String.init) ?? first
