@@ -10,6 +10,8 @@ package protocol StatusSource: PageSource {
     func explanation(ofRegion name: String) -> [JSONValue]
     /// The editable members of a region, as in `Region.form`; nil if the region does not exist.
     func region(ofTracker position: Int, rid: String) -> JSONValue?
+    /// The settings that may be changed on the page, and whether they may be changed now.
+    func settingsForm() -> JSONValue
     /// Executes a request of a client with the token, or returns the reason for a refusal.
     func perform(_ action: StatusAction) -> StatusActionResult
 }
@@ -41,6 +43,7 @@ extension StatusSource {
             }
             return region(ofTracker: tracker, rid: rid).map { .json($0) }
                 ?? .refused(status: 404, "there is no such region")
+        case "/settings.json": return .json(settingsForm())
         default: return nil
         }
     }
@@ -67,6 +70,7 @@ extension StatusSource {
                 return .refused(status: 400, "the member 'rid' is missing")
             }
             action = .removeRegion(tracker: tracker, rid: rid)
+        case "/settings": action = .changeSettings(body.text)
         case "/actions/report-location": action = .reportLocation(tracker: tracker)
         case "/actions/restart-scan": action = .restartScan
         default: return nil

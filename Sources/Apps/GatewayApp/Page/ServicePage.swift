@@ -56,5 +56,7 @@ final class ServicePage: StatusSource {
         return trackers.indices.contains(position) ? trackers[position].regions[rid: rid]?.form : nil
     }
 
+    func settingsForm() -> JSONValue { requests.settingsForm }
+
     func perform(_ action: StatusAction) -> StatusActionResult { requests.perform(action) }
 }
