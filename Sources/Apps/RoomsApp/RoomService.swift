@@ -37,6 +37,7 @@ package final class RoomService {
     var nearby = NearbyBeacons()
     /// The time line of the day, for the page.
     var dayLog = DayLog()
+    var packages = PackageLists()
 
     /// - Throws: The first error of `rooms` in the configuration.
     package init(
