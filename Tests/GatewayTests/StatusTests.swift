@@ -212,6 +212,49 @@ import Testing
         #expect(findings.allSatisfy { ($0.level == .ok) == $0.cure.isEmpty })
     }
 
+    // MARK: Care
+
+    /// A gateway that listens, after this time, with two regions without a beacon.
+    private func quietHome(after uptime: Duration) -> StatusSnapshot {
+        var snapshot = StatusSnapshot(
+            now: MonotonicInstant.zero.advanced(by: uptime), wallClock: WallClock(epochOffset: 0, isKnown: true),
+            version: "1.0.0", device: "hall", startedAt: .zero)
+        snapshot.scanner = .init(name: "mgmt", adapters: [.init(name: "hci0", isListening: true)])
+        let regions = ["Keys", "Bag", "Cat", "Car"].map {
+            StatusSnapshot.RegionStatus(rid: $0, name: $0, description: $0, isInside: false)
+        }
+        snapshot.trackers = [.init(tid: "t", topic: "owntracks/jane/hall", device: "hall", regions: regions)]
+        return snapshot
+    }
+
+    private func care(_ snapshot: StatusSnapshot, _ subject: String) -> String? {
+        snapshot.liveFindings.first { $0.subject == subject }.map { "\($0.level): \($0.text)" }
+    }
+
+    @Test func `A beacon that was never heard is a finding an hour after the start`() {
+        #expect(care(quietHome(after: .seconds(3599)), "unheard") == nil)
+        var snapshot = quietHome(after: .seconds(3600))
+        #expect(care(snapshot, "unheard") == "warning: never heard: Keys, Bag, Cat and 1 more")
+        snapshot.trackers[0].regions[0].lastHeard = snapshot.now
+        snapshot.trackers[0].regions[1].since = .zero
+        snapshot.trackers[0].regions[2].isInside = true
+        #expect(care(snapshot, "unheard") == "warning: never heard: Car")
+    }
+
+    @Test func `While no adapter listens, no beacon is called never heard`() {
+        var snapshot = quietHome(after: .seconds(7200))
+        snapshot.scanner.adapters[0].isListening = false
+        #expect(care(snapshot, "unheard") == nil)
+    }
+
+    @Test func `A newer version is a finding with the command that installs it`() {
+        var snapshot = quietHome(after: .seconds(1))
+        #expect(care(snapshot, "version") == nil)
+        snapshot.newerVersion = "1.1.0"
+        #expect(care(snapshot, "version") == "warning: version 1.1.0 can be installed; this is 1.0.0")
+        #expect(snapshot.liveFindings.first { $0.subject == "version" }?.cure.contains("--only-upgrade") == true)
+    }
+
     @Test func `That beacons are turned away is a finding with the region and its tracker`() {
         var snapshot = StatusSnapshot(
             now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",

@@ -285,6 +285,25 @@ import Testing
         #expect(machine.file("proxy-key") == key)
     }
 
+    @Test func `A page that other machines reach has its token at once, and settings are changed on it only if wanted`()
+        throws
+    {
+        let machine = try Machine()
+        let options = ["--yes", "--no-test", "--host", "broker.lan", "--room", "Hall", "--force", "--open-page"]
+        let (code, text) = try machine.setUp(options)
+        #expect(code == 0, "\(text)")
+        #expect(machine.file("config.json").contains(#"http: {"listen":"*:8080"}"#), "\(machine.file("config.json"))")
+        #expect(!machine.file("config.json").contains("remoteConfiguration"))
+        #expect(text.contains("Its page:    sudo ibeacon-gateway status --link"))
+        let token = try run(try GatewayProcess.program, machine.arguments + ["status", "--token"])
+        #expect(token.utf8.count == 49)
+        #expect(!text.contains(token.prefix(48)), "the token is not shown")
+        // Browsers know the token, and setup runs again.
+        #expect(try machine.setUp(options + ["--remote-configuration"]).code == 0)
+        #expect(try run(try GatewayProcess.program, machine.arguments + ["status", "--token"]) == token)
+        #expect(machine.file("config.json").contains("remoteConfiguration: true"))
+    }
+
     @Test func `A password from a file is copied to one that only the service can read`() throws {
         let machine = try Machine()
         let secret = try machine.directory.write("hush\nsecond line\n", to: "secret")

@@ -29,7 +29,8 @@ broker, http = Broker(page.folder), free_port()
 url = f"http://127.0.0.1:{http}/"
 with open(path("config.json"), "w") as file:
     json.dump({"_type": "configuration", "host": "127.0.0.1", "port": broker.port, "username": "home", "deviceId": "hall",
-               "http": {"listen": f"127.0.0.1:{http}"}, "leaveAfter": 3, "scanner": {"capture": path("page.btsnoop")},
+               "http": {"listen": f"127.0.0.1:{http}"}, "leaveAfter": 3, "remoteConfiguration": True,
+               "trackers": [{"deviceId": "keys", "tid": "k"}], "scanner": {"capture": path("page.btsnoop")},
                "waypoints": [recording.waypoint("b4b412", "Kitchen", 1)]}, file)
 # A beacon enters the kitchen at 12 s and leaves at 20 s. Its battery has 2.44 V, which is 6 %. Three other beacons stay.
 recording.write(path("page.btsnoop"), recording.visit(1, 12, 20) + recording.telemetry(1, 12, 20, 2440) +
@@ -54,6 +55,37 @@ try:
     check("a low battery is a finding", "!document.getElementById('health').hidden && "
           "document.getElementById('findings').innerText.includes('low batteries: Kitchen 6 % (2.44 V)')")
     check("and a tile", "[...document.querySelectorAll('#state .bad')].some(t => t.innerText.includes('Batteries') && t.innerText.includes('1 low'))")
+
+    # A link of `status --link` is a session for this browser, and for no second one.
+    def settings():
+        browser.evaluate("document.getElementById('settings-open').click()")
+        check("the settings open", "document.getElementById('settings-dialog').open && document.getElementById('set-leaveAfter').value === '3'")
+
+    link = ask("status", "--link", "--quiet").strip()
+    assert link.startswith(url + "#link=") and len(link) == len(url) + 6 + 32, link
+    browser.open("about:blank")
+    browser.open(link)
+    check("a link opens the page, and its token leaves the address", "document.getElementById('live')?.textContent === 'live' && location.hash === ''")
+    settings()
+    browser.evaluate("document.getElementById('set-lat').value = '48.2', document.getElementById('set-lon').value = '16.37'")
+    browser.evaluate("document.querySelectorAll('#set-names input')[1].value = \"Anna's keys\"")
+    browser.evaluate("document.getElementById('settings-save').click()")
+    check("settings are saved without a question for the token", "!document.getElementById('settings-dialog').open && !document.getElementById('token-dialog').open")
+    check("the name shows", "document.getElementById('trackers').innerText.includes(\"Anna's keys\")")
+    shown = json.loads(subprocess.run(["curl", "-sf", url + "settings.json"], capture_output=True, check=True).stdout)
+    assert shown["settings"]["lat"] == 48.2 and shown["settings"]["names"] == [None, "Anna's keys"], shown
+    settings()
+    browser.evaluate("document.getElementById('set-leaveAfter').value = '1e9'")
+    browser.evaluate("document.getElementById('settings-form').noValidate = true; document.getElementById('settings-save').click()")
+    check("a wrong setting is refused with the reason", "document.getElementById('settings-error').innerText.includes('leaveAfter')")
+    browser.evaluate("document.querySelector('#settings-dialog [data-close]').click()")
+    browser.call("Network.clearBrowserCookies")
+    browser.open("about:blank")
+    browser.open(link)
+    check("a link that was used asks for the token, and says why",
+          "document.getElementById('token-dialog')?.open && document.getElementById('token-error').innerText.includes('used before')")
+    browser.evaluate("document.querySelector('#token-dialog [data-close]').click()")
+    check("the page is live again", "document.getElementById('live')?.textContent === 'live' && document.querySelectorAll('#beacons tr').length > 0")
 
     browser.evaluate("[...document.querySelectorAll('#beacons tr')].find(l => l.querySelector('.minor').innerText === '5').querySelector('button').click()")
     browser.evaluate("document.getElementById('region-name').focus()")
@@ -87,8 +119,8 @@ try:
           "!document.getElementById('health').hidden && document.getElementById('findings').innerText.includes('doctor')")
     service.terminate()
     check("a service that stops is seen", "document.getElementById('live').textContent !== 'live'")
-    # The browser itself logs the question for the token, and the connection that ends with the service.
-    page.end(url, "401", "net::ERR_")
+    # The browser itself logs the question for the token, the refused setting, and the connection that ends with the service.
+    page.end(url, "401", "422", "net::ERR_")
 except AssertionError:
     with open(path("log")) as file:
         sys.stderr.write(file.read()[-3000:])

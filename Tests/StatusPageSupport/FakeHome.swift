@@ -97,6 +97,17 @@ package final class FakeHome: StatusSource {
         }
     }
 
+    package func settingsForm() -> JSONValue {
+        [
+            "settings": [
+                "discovery": true, "lat": .number(48.2), "lon": .number(16.37), "leaveAfter": "auto",
+                "names": [.null, "Anna"],
+                "devices": ["pi-kitchen", "anna"],
+            ],
+            "obstacle": .null, "isOnTrial": false, "refused": 0, "reason": .null,
+        ]
+    }
+
     package func statusSnapshot() -> StatusSnapshot {
         snapshots += 1
         catchUp()
@@ -251,7 +262,7 @@ package final class FakeHome: StatusSource {
             guard rooms.indices.contains(tracker) else { return .refused("there is no such tracker") }
             rooms[tracker].removeAll { $0.rid == rid }
             return .done
-        case .reportLocation, .restartScan: return .done
+        case .changeSettings, .reportLocation, .restartScan: return .done
         }
     }
 }

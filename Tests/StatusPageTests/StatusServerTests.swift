@@ -2,6 +2,7 @@ import Base
 import Configuration
 import Glibc
 import HostSupport
+import JSON
 import OwnTracks
 import Status
 import StatusPageSupport
@@ -266,6 +267,91 @@ struct StatusServerTests {
         #expect(
             answer.contains("Set-Cookie: ibeacon_gateway=\(token);") && answer.contains("HttpOnly; SameSite=Strict"))
         #expect(post(server, "/session", #"{"token":"wrong"}"#).hasPrefix("HTTP/1.1 401 "))
+    }
+
+    // MARK: The link of `status --link`
+
+    /// The page and the socket of one service, which share the link.
+    private func service(_ link: OneTimeLink, _ socket: LocalSocket) throws -> (page: StatusServer, door: StatusServer)
+    {
+        let address = try #require(ListenAddress("127.0.0.1:0"))
+        let settings = StatusServerSettings(address: address, token: token)
+        return (
+            try StatusServer(settings: settings, host: loop, source: home, link: link),
+            try StatusServer(
+                settings: StatusServerSettings(socket: socket, isReadingOpen: true), host: loop, source: home,
+                link: link)
+        )
+    }
+
+    /// What a command of this machine gets that asks for a link.
+    private func askLink(_ socket: LocalSocket) -> String {
+        let client = RawClient(socket)
+        client.send(
+            "POST /link HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
+                + "Content-Length: 2\r\n\r\n{}")
+        loop.run(atMost: .seconds(90)) {
+            client.receive()
+            return client.isClosed
+        }
+        return client.text
+    }
+
+    private func newLink(_ socket: LocalSocket) throws -> String {
+        let answer = askLink(socket)
+        let body = Array(answer.drop { $0 != "{" }.utf8)
+        return try #require(try JSONValue(parsing: body)["token"]?.string, "\(answer)")
+    }
+
+    @Test("A link becomes the session of the page once, and no second time")
+    func linkOnce() throws {
+        let directory = try TemporaryDirectory()
+        let socket = LocalSocket(directory.file("s"))
+        let link = OneTimeLink()
+        let (page, door) = try service(link, socket)
+        let body = #"{"link":"\#(try newLink(socket))"}"#
+        #expect(post(page, "/session", body).contains("Set-Cookie: ibeacon_gateway=\(token);"))
+        #expect(post(page, "/session", body).hasPrefix("HTTP/1.1 401 "))
+        #expect(link.page?.port == page.port)
+        door.stop()
+    }
+
+    @Test("A link is given at the socket alone, and not to who has the token of the page")
+    func linkAtSocketAlone() throws {
+        let answer = post(try server(), "/link", "{}", "Authorization: Bearer \(token)\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 404 "))
+    }
+
+    @Test("A link is worth nothing for another site, under another name, at another gateway, and after a restart")
+    func linkElsewhere() throws {
+        let directory = try TemporaryDirectory()
+        let socket = LocalSocket(directory.file("s"))
+        let (page, door) = try service(OneTimeLink(), socket)
+        let secret = try newLink(socket)
+        let body = #"{"link":"\#(secret)"}"#
+        #expect(post(page, "/session", body, "Origin: http://evil.example\r\n").hasPrefix("HTTP/1.1 403 "))
+        let renamed =
+            "POST /session HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\nContent-Type: application/json\r\n"
+            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        #expect(ask(page, renamed).hasPrefix("HTTP/1.1 421 "))
+        // Another gateway, and the same one after a restart, know nothing of it.
+        #expect(post(try server(), "/session", body).hasPrefix("HTTP/1.1 401 "))
+        // It is no token: nothing is read or changed with it.
+        #expect(post(page, "/regions", "{}", "Authorization: Bearer \(secret)\r\n").hasPrefix("HTTP/1.1 401 "))
+        #expect(post(page, "/session", #"{"token":"\#(secret)"}"#).hasPrefix("HTTP/1.1 401 "))
+        // None of these tries has used it up.
+        #expect(post(page, "/session", body).hasPrefix("HTTP/1.1 204 "))
+        door.stop()
+    }
+
+    @Test("Where no page has a token, no link is made")
+    func linkWithoutPage() throws {
+        let directory = try TemporaryDirectory()
+        let socket = LocalSocket(directory.file("s"))
+        let server = try StatusServer(
+            settings: StatusServerSettings(socket: socket, isReadingOpen: true), host: loop, source: home)
+        #expect(askLink(socket).hasPrefix("HTTP/1.1 422 "))
+        server.stop()
     }
 
     @Test("A watcher gets the state at once and each change soon")

@@ -1,3 +1,4 @@
+import JSON
 import ServiceDiscovery
 import Testing
 
@@ -22,5 +23,34 @@ import Testing
         let finding = ServiceCheck.finding(Self.unit, answer) { answers }
         #expect(finding.text == text)
         #expect(finding.isWell == isWell)
+    }
+}
+
+/// What `doctor` repeats of what the running service finds.
+@Suite struct RunningServiceTests {
+    private func findings(_ subject: String, _ level: String = "warning") -> [DoctorFinding] {
+        RunningService([
+            "brokers": [["state": "connected"]],
+            "findings": [
+                ["level": .string(level), "subject": .string(subject), "text": "so it is", "cure": "do that"]
+            ],
+        ]).findings(of: "the service")
+    }
+
+    @Test(arguments: ["battery", "unheard", "version"])
+    func `What needs care is advice, and all is well meanwhile`(subject: String) {
+        let findings = findings(subject)
+        #expect(findings.map(\.isWell) == [true, true])
+        #expect(findings.last?.text == "the service says: so it is")
+        #expect(findings.last?.advice == "do that")
+    }
+
+    @Test func `What the service is refused is a problem`() {
+        #expect(findings("rights").map(\.isWell) == [false])
+    }
+
+    @Test func `What other checks look at, and what is well, is not repeated`() {
+        #expect(findings("adapter").count == 1)
+        #expect(findings("battery", "ok").count == 1)
     }
 }

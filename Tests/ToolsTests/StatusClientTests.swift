@@ -56,6 +56,16 @@ import Testing
         #expect(begin.duration(to: Clocks.now()) < .seconds(5))
     }
 
+    @Test func `A long reason is cut between two characters`() throws {
+        let reason = String(repeating: "ä", count: 399) + "–" + String(repeating: "x", count: 2000)
+        try serve { _ = Self.send("HTTP/1.1 422 Unprocessable\r\n\r\n\(reason)\n", to: $0) }
+        let failure = #expect(throws: Failure.self) {
+            try StatusClient(stateDirectory: directory.path).ask("/status.json")
+        }
+        #expect(failure?.message.contains("ä–") == true)
+        #expect(failure?.message.contains("\u{FFFD}") == false)
+    }
+
     @Test func `A refusal is passed on with its reason`() throws {
         try serve { _ = Self.send("HTTP/1.1 403 Forbidden\r\n\r\nonly root may ask\n", to: $0) }
         let failure = #expect(throws: Failure.self) {

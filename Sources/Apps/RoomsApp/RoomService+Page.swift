@@ -44,6 +44,7 @@ extension RoomService: SitePageOwner {
         frame.service.refused = door.refused
         frame.service.unreadable = site.whereabouts.gateways.strangers.sorted()
         frame.service.process = ProcessUsage.read()
+        frame.service.newerVersion = packages.newer(than: Program.version, at: now)
         if let device = configuration.trackers.first?.deviceID, let page = configuration.statusPage {
             frame.neighbour = (device, page)
         }

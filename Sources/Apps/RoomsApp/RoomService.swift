@@ -40,6 +40,7 @@ package final class RoomService {
     var dayLog = DayLog()
     /// What the page answers to who adds a gateway; nil: nothing.
     var offer: GatewayOffer?
+    var packages = PackageLists()
 
     /// - Throws: The first error of `rooms` in the configuration.
     package init(

@@ -46,7 +46,11 @@ final class SitePage: PageSource {
         var occupants: [String: (count: Int, names: [String])] = [:]
         for place in tags.indices {
             let decided = site.engine.decided(ofTag: place)
-            if decided.isHome { snapshot.tagCounts.home += 1 }
+            if decided.isHome {
+                snapshot.tagCounts.home += 1
+            } else if site.roster.states[place].wasNeverHeard {
+                snapshot.tagCounts.unheard.append(tags[place].name)
+            }
             guard let room = decided.room?.id else { continue }
             occupants[room, default: (0, [])].count += 1
             if occupants[room, default: (0, [])].count <= SiteSnapshot.namedTags {

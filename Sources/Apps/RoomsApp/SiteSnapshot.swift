@@ -29,6 +29,8 @@ struct SiteSnapshot {
         var refused: UInt64 = 0
         /// Gateways whose messages cannot be decrypted, sorted.
         var unreadable: [String] = []
+        /// A newer version that apt knows of on this machine; nil: none is known.
+        var newerVersion: String?
         /// nil if the page has not requested beacons recently.
         var nearby: Nearby?
         var process: ProcessState?
@@ -122,6 +124,8 @@ struct SiteSnapshot {
     struct TagCounts {
         var all = 0
         var home = 0
+        /// The names of those that no gateway has ever heard.
+        var unheard: [String] = []
     }
 
     struct Counters {
@@ -173,7 +177,21 @@ extension SiteSnapshot {
                     .warning, "tags", "there is no tag yet", cure: "add one below; 'ibeacon-gateway scan' shows beacons"
                 ))
         }
-        return isCurrent ? findings + gatewayFindings : findings
+        if isCurrent { findings += gatewayFindings + [unheardFinding].compactMap(\.self) }
+        if let newer = service.newerVersion { findings.append(Finding(newer: newer, than: service.version)) }
+        return findings
+    }
+
+    /// Uptime from which a tag that was never heard is worth a look.
+    static let longSilence: Duration = .seconds(3600)
+    /// Largest number of names in a finding. A person goes to one tag after the other.
+    private static let mostNamed = 3
+
+    /// Soon after a start, and while no gateway listens, silence says nothing.
+    private var unheardFinding: Finding? {
+        guard service.startedAt.duration(to: now) >= Self.longSilence, gateways.contains(where: \.report.isListening)
+        else { return nil }
+        return Finding(unheard: tagCounts.unheard, named: Self.mostNamed)
     }
 
     /// What is said of gateways, which has no meaning while nothing of them can arrive.

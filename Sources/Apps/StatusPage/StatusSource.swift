@@ -12,6 +12,8 @@ package protocol StatusSource: PageSource {
     func region(ofTracker position: Int, rid: String) -> JSONValue?
     /// The card of another gateway; nil if none is offered.
     func offer(for request: PageRequest) -> PageAnswer?
+    /// The settings that may be changed on the page, and whether they may be changed now.
+    func settingsForm() -> JSONValue
     /// Executes a request of a client with the token, or returns the reason for a refusal.
     func perform(_ action: StatusAction) -> StatusActionResult
 }
@@ -44,6 +46,7 @@ extension StatusSource {
             return region(ofTracker: tracker, rid: rid).map { .json($0) }
                 ?? .refused(status: 404, "there is no such region")
         case "/gateway.json": return offer(for: request)
+        case "/settings.json": return .json(settingsForm())
         default: return nil
         }
     }
@@ -70,6 +73,7 @@ extension StatusSource {
                 return .refused(status: 400, "the member 'rid' is missing")
             }
             action = .removeRegion(tracker: tracker, rid: rid)
+        case "/settings": action = .changeSettings(body.text)
         case "/actions/report-location": action = .reportLocation(tracker: tracker)
         case "/actions/restart-scan": action = .restartScan
         default: return nil

@@ -14,12 +14,26 @@ enum OtherProgram {
     ///
     /// - Parameters:
     ///   - words: Its name, which is searched for in PATH, and its arguments.
+    ///   - input: Its standard input, shorter than the buffer of a pipe (64 KiB); nil: it inherits ours.
     ///   - isCaptured: Whether its output is returned and its errors are discarded. Otherwise it inherits ours.
     /// - Returns: Its output; nil if it could not be started or failed.
-    static func run(_ words: [String], isCaptured: Bool = false) -> String? {
+    static func run(_ words: [String], input: String? = nil, isCaptured: Bool = false) -> String? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
+        var source: [CInt] = [-1, -1]
+        if let input {
+            guard pipe(&source) == 0 else { return nil }
+            let isWritten = (try? writeAll(Array(input.utf8), to: source[1])) != nil
+            close(source[1])
+            guard isWritten else {
+                close(source[0])
+                return nil
+            }
+            posix_spawn_file_actions_adddup2(&actions, source[0], STDIN_FILENO)
+            posix_spawn_file_actions_addclose(&actions, source[0])
+        }
+        defer { if input != nil { close(source[0]) } }
         var ends: [CInt] = [-1, -1]
         if isCaptured {
             guard pipe(&ends) == 0 else { return nil }

@@ -1,9 +1,12 @@
 import CMicroHTTPD
+import Configuration
 import JSON
 
 extension StatusServer {
     /// The path at which the token is submitted. It is the only change that does not need a token.
     static let session = "/session"
+    /// The path at which a command of this machine asks for a link to the page. It exists at the socket alone.
+    static let newLink = "/link"
 
     /// The longest body that is stored, in bytes. The requests of a page are far shorter than 64 KiB. For the session
     /// the limit is lower, because the client is not authorized yet; a token has at most 256 bytes. Only a POST needs a
@@ -89,12 +92,32 @@ extension StatusServer {
         } catch {
             return text(400, "that is not JSON: \(error)")
         }
-        return isSession ? session(body) : perform(path, body)
+        if isSession { return session(body) }
+        if path == Self.newLink, guardian.isSocket { return response(to: issueLink()) }
+        return perform(path, body)
     }
 
-    /// Checks the token and returns it as a cookie that scripts cannot read and other sites cannot send.
+    /// Makes a link to the page for the user of this machine who asks.
+    private func issueLink() -> PageAnswer {
+        guard let page = link.page else {
+            return .refused(
+                status: 422, "no page is served that a link could open: see 'http' in the configuration and the log")
+        }
+        return .json([
+            "token": .string(link.issue(at: now)), "host": .string(page.host), "port": .integer(Int64(page.port)),
+        ])
+    }
+
+    /// Checks the token, or that of a link, and returns the token as a cookie that scripts cannot read and other sites
+    /// cannot send.
     private func session(_ body: JSONValue) -> HTTPResponse? {
-        guard let token = body["token"]?.string, guardian.isToken(token.utf8) else {
+        guard let token = settings.token else { return text(401, "no token is set, so no session can begin") }
+        if let candidate = body["link"]?.string {
+            guard link.exchange(candidate.utf8, at: now) else {
+                return text(
+                    401, "this link was used before, or is older than ten minutes; 'status --link' prints a new one")
+            }
+        } else if !guardian.isToken((body["token"]?.string ?? "").utf8) {
             return text(401, "this is not the token")
         }
         let cookie = "\(settings.cookieName)=\(token); Path=/; Max-Age=31536000; HttpOnly; SameSite=Strict"

@@ -36,6 +36,7 @@ package final class StatusServer {
     private var timers: [Timer: (any EventRegistration)] = [:]
     private var rendered: [Rendering: (response: HTTPResponse, at: MonotonicInstant)] = [:]
     let feed = EventFeed()
+    let link: OneTimeLink
     private var eventTakenAt: MonotonicInstant?
 
     private enum Timer { case library, event, change, sweep, accept }
@@ -46,15 +47,17 @@ package final class StatusServer {
     /// - Parameters:
     ///   - host: The event loop.
     ///   - source: Provides the state. Only this object keeps it alive.
+    ///   - link: The link to the page, which all entrances of a service share.
     /// - Throws: `StatusServerError`; then nothing stays open.
     package init(
-        settings: StatusServerSettings, host: any EventHost, source: any PageSource
+        settings: StatusServerSettings, host: any EventHost, source: any PageSource, link: OneTimeLink = OneTimeLink()
     ) throws(StatusServerError) {
         if let token = settings.token, !RequestGuard.isUsable(token: token) { throw .unusableToken }
         guard let pages = PageFiles(source.pageFiles) else { throw .library }
         self.settings = settings
         self.host = host
         self.source = source
+        self.link = link
         self.pages = pages
         guardian = RequestGuard(settings: settings)
         let (descriptor, port) = try Self.open(settings)
@@ -75,6 +78,10 @@ package final class StatusServer {
         }
         self.daemon = daemon
         registration = host.whenReadable(mhd_shim_epoll_descriptor(daemon)) { [weak self] in self?.run() }
+        if case .port(var address) = settings.entrance, settings.token != nil {
+            address.port = port
+            link.page = address
+        }
     }
 
     private static func open(
@@ -124,6 +131,8 @@ package final class StatusServer {
     package var streamCount: Int { clients.values.count { $0.stream != nil } }
 
     private var hasStreams: Bool { clients.values.contains { $0.stream != nil } }
+
+    var now: MonotonicInstant { host.now }
 
     var patienceFromNow: MonotonicInstant { host.now.advanced(by: settings.patience) }
 

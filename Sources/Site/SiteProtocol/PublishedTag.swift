@@ -26,6 +26,9 @@ package struct PublishedTag: Hashable, Sendable {
         percent = Int((confidence * 100).rounded())
     }
 
+    /// Whether no gateway has heard the tag, as far as its state tells: it is away, and no room and no time of it are known.
+    package var wasNeverHeard: Bool { !isHome && room == nil && lastRoom == nil && lastHeard == nil }
+
     /// Reads the payload of a tag's state; nil if the payload is not a state.
     package init?(_ payload: some Collection<UInt8>) {
         guard payload.count <= 8192, let json = try? JSONValue(parsing: payload), let isHome = json["home"]?.asBool

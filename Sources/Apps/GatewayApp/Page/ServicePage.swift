@@ -62,5 +62,7 @@ final class ServicePage: StatusSource {
 
     func offer(for request: PageRequest) -> PageAnswer? { offer?(app.settings.configuration, request) }
 
+    func settingsForm() -> JSONValue { requests.settingsForm }
+
     func perform(_ action: StatusAction) -> StatusActionResult { requests.perform(action) }
 }

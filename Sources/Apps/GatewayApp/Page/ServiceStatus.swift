@@ -8,6 +8,7 @@ import Scanning
 import Shell
 import Status
 import Storage
+import System
 
 /// What the service shows of itself: it keeps the monitor, which is the source of the status page, `/metrics` and Home
 /// Assistant's states, up to date.
@@ -15,6 +16,7 @@ final class ServiceStatus {
     private unowned let app: App<Gateway>
     private let links: ServiceLinks
     private var monitor: StatusMonitor
+    private var packages = PackageLists()
     /// Samples the monitor. It exists between start and stop.
     private var timer: (any ServiceTimer)?
 
@@ -74,10 +76,9 @@ final class ServiceStatus {
         var snapshot = monitor.snapshot(
             of: app.core, app.watch, links, app.settings.configuration, servesSite: servesSite, at: now)
         snapshot.phones = phones
-        if !proxies.isEmpty {
-            snapshot.proxies = proxies
-            snapshot.findings = snapshot.liveFindings
-        }
+        snapshot.proxies = proxies
+        snapshot.newerVersion = packages.newer(than: Program.version, at: now)
+        snapshot.findings = snapshot.liveFindings
         return snapshot
     }
 }

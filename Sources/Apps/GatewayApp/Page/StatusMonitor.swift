@@ -172,7 +172,6 @@ struct StatusMonitor {
         snapshot.process = ProcessUsage.read()
         snapshot.process?.startTime = startTime
         snapshot.servesSite = servesSite
-        snapshot.findings = snapshot.liveFindings
         return snapshot
     }
 

@@ -9,6 +9,7 @@ import Regions
 import Runtime
 import Shell
 import StatusPage
+import System
 
 /// What people ask of the service, on its page and in Home Assistant.
 final class UserRequests {
@@ -26,6 +27,7 @@ final class UserRequests {
         case .setRegion(let tracker, let waypoint): setRegion(of: tracker, waypoint: waypoint)
         case .editRegion(let tracker, let waypoint): editRegion(of: tracker, waypoint: waypoint)
         case .removeRegion(let tracker, let rid): removeRegion(of: tracker, rid: rid)
+        case .changeSettings(let text): changeSettings(text)
         case .reportLocation(let tracker): reportLocation(of: tracker)
         case .restartScan: restartScan()
         }
@@ -93,6 +95,40 @@ final class UserRequests {
     private func removeRegion(of tracker: Int, rid: String) -> StatusActionResult {
         guard app.core.has(RegionKey(tracker: tracker, rid: rid)) else { return .refused("there is no such region") }
         return handle(.request(.changeRegions(tracker: tracker, [.remove(rid: rid)])))
+    }
+
+    // MARK: - Settings
+
+    private var settings: PageSettings { PageSettings(settings: app.settings, kept: app.core.remoteSettings) }
+
+    private static let prefix = "setConfiguration: "
+
+    /// What the page shows of the settings that it may change.
+    var settingsForm: JSONValue {
+        let counts = app.core.counters.commands
+        let reason = app.core.refusals.refusals.first?.text
+        // The person on the page sent no command.
+        let text = reason.map { String($0.hasPrefix(Self.prefix) ? $0.dropFirst(Self.prefix.utf8.count) : $0[...]) }
+        return settings.json(refused: (counts[.configuration] + counts[.overload], text))
+    }
+
+    /// Has new settings tried and kept, as a `setConfiguration` on `/cmd`. What is not valid is refused at once.
+    private func changeSettings(_ text: String) -> StatusActionResult {
+        let changes: JSONValue
+        do throws(Failure) {
+            guard let body = try? JSONValue(parsing: Array(text.utf8)) else { return .refused("that is not JSON") }
+            guard let wanted = try settings.changes(by: body) else { return .done }
+            changes = wanted
+        } catch {
+            return .refused(error.message)
+        }
+        let names = (changes.object ?? [:]).keys.filter { $0 != "_type" }.sorted()
+        app.log.notice("page: new settings: \(names.joined(separator: ", "))")
+        // Who has the token of the page needs no key of the tracker.
+        let command = ReceivedCommand(
+            tracker: 0, command: .success(.setConfiguration(changes, waypoints: nil)), isRetained: false,
+            wasEncrypted: true, digest: nil)
+        return handle(.command(command))
     }
 
     // MARK: - Trackers and radio

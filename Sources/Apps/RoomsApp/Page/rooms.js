@@ -558,4 +558,4 @@ function askFirst(title, text, button, path, body) {
 const askRemoval = id => askFirst("Remove this tag?", `${clean(state.tags[id].name)} is no longer reported in any room, and its retained state is cleared.`, "Remove it", "/tags/remove", { id });
 const askToForget = place => askFirst("Forget what was learned?", `The learned data of ${place.name} is deleted. A room without a gateway disappears.`, "Forget it", "/rooms/forget", { id: place.id });
 
-connect(show);
+begin(show);

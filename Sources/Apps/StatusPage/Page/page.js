@@ -302,6 +302,44 @@ $("edit-form").addEventListener("submit", event => {
   act("/regions/edit", { tracker: chosen.position, waypoint }, $("edit-dialog"), $("edit-error"));
 });
 
+async function readSettings() {
+  const answer = await fetch("/settings.json").catch(() => null);
+  return answer && answer.ok ? answer.json() : null;
+}
+async function askSettings() {
+  const shown = await readSettings();
+  const set = shown ? shown.settings : { names: [], devices: [] };
+  $("set-discovery").checked = Boolean(set.discovery);
+  for (const field of ["lat", "lon", "leaveAfter"]) $("set-" + field).value = set[field] ?? "";
+  $("set-names").replaceChildren(...set.names.map((text, position) => make("label", {}, make("span", {}, "Name of ", name(set.devices[position])),
+    make("input", { value: text ?? "", maxlength: 100, autocomplete: "off" }))));
+  $("settings-error").textContent = shown ? shown.obstacle || "" : silence;
+  $("settings-save").disabled = !shown || shown.obstacle !== null;
+  $("settings-dialog").showModal();
+}
+$("settings-open").addEventListener("click", askSettings);
+// Settings are tried first: they stay when the broker has accepted a connection with them, and are put back otherwise.
+$("settings-form").addEventListener("submit", async event => {
+  event.preventDefault();
+  const dialog = $("settings-dialog"), error = $("settings-error"), before = await readSettings();
+  const number = field => $(field).value === "" ? null : Number(Number($(field).value).toFixed(6));
+  const after = $("set-leaveAfter").value.trim();
+  const wanted = { discovery: $("set-discovery").checked, lat: number("set-lat"), lon: number("set-lon"), leaveAfter: after === "auto" ? after : Number(after),
+    names: [...$("set-names").querySelectorAll("input")].map(input => input.value.trim() || null) };
+  const answer = await send("/settings", wanted).catch(() => null);
+  if (answer && answer.status === 401) { askToken(() => $("settings-form").requestSubmit()); return; }
+  if (!answer || !answer.ok || !before) { error.textContent = answer ? await answer.text() : silence; return; }
+  const isSet = now => Object.keys(wanted).every(key => JSON.stringify(now.settings[key]) === JSON.stringify(wanted[key]));
+  for (;;) {
+    const now = await readSettings();
+    if (!dialog.open) return;
+    if (now && now.refused > before.refused) { error.textContent = `Put back: ${clean(now.reason)}`; return; }
+    if (now && !now.isOnTrial && isSet(now)) { dialog.close(); return; }
+    error.textContent = now ? "Being tried …" : silence;
+    await new Promise(done => setTimeout(done, 500));
+  }
+});
+
 function askRemoval(region, position) {
   $("remove-name").textContent = clean(region.name);
   $("remove-error").textContent = "";
@@ -323,4 +361,4 @@ $("phone-name").addEventListener("input", tellCommand);
 $("phone-add").addEventListener("click", () => { tellCommand(); $("phone-dialog").showModal(); });
 
 $("only-unknown").addEventListener("change", () => state && show(state));
-connect(show);
+begin(show);

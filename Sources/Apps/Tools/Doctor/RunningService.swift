@@ -6,8 +6,12 @@ struct RunningService {
     /// whether its connection lasts.
     private static let subjects: Set<String> = ["broker", "server", "connection", "rights", "limits", "queue"]
 
+    /// What needs a person some day. The service works meanwhile.
+    private static let care: Set<String> = ["battery", "unheard", "version"]
+
     let isConnected: Bool
     private let problems: [(text: String, cure: String)]
+    private let cares: [(text: String, cure: String)]
 
     /// - Returns: nil if no service answers.
     init?(of stateDirectory: String) {
@@ -18,22 +22,26 @@ struct RunningService {
     init(_ status: JSONValue) {
         let brokers = status["brokers"]?.array ?? [status["broker"]].compactMap(\.self)
         isConnected = brokers.first?["state"]?.string == "connected"
-        problems = (status["findings"]?.array ?? []).compactMap { finding in
-            guard finding["level"]?.string != "ok", let subject = finding["subject"]?.string,
-                Self.subjects.contains(subject), let text = finding["text"]?.string
-            else { return nil }
-            return (text, finding["cure"]?.string ?? "")
+        func found(_ subjects: Set<String>) -> [(text: String, cure: String)] {
+            (status["findings"]?.array ?? []).compactMap { finding in
+                guard finding["level"]?.string != "ok", let subject = finding["subject"]?.string,
+                    subjects.contains(subject), let text = finding["text"]?.string
+                else { return nil }
+                return (text, finding["cure"]?.string ?? "")
+            }
         }
+        (problems, cares) = (found(Self.subjects), found(Self.care))
     }
 
     /// - Parameter name: Of the service, as a subject.
     func findings(of name: String) -> [DoctorFinding] {
+        let cares = cares.map { DoctorFinding(.service, "\(name) says: \($0.text)", advice: $0.cure) }
         guard !problems.isEmpty else {
-            return [DoctorFinding(.service, "\(name) answers, and is refused nothing")]
+            return [DoctorFinding(.service, "\(name) answers, and is refused nothing")] + cares
         }
         return problems.map { problem in
             let cure = problem.cure.isEmpty ? "see: ibeacon-gateway status" : problem.cure
             return DoctorFinding(.service, "\(name) says: \(problem.text)", cure: cure)
-        }
+        } + cares
     }
 }

@@ -32,6 +32,7 @@ struct Setup {
     /// Whether this machine runs the rooms service; nil if the service stays as it is.
     var runsRoomsService: Bool?
     var proxy: SetupProxy?
+    var page: SetupPage?
     /// The file of `--from`.
     var origin: SetupOrigin?
 
@@ -101,7 +102,7 @@ struct Setup {
         if let place { members += [("lat", .plain(place.latitude)), ("lon", .plain(place.longitude))] }
         if isInHomeAssistant == true { members.append(("homeAssistant", ["discovery": true])) }
         if !trackers.isEmpty { members.append(("trackers", .array(trackers))) }
-        members += proxy?.members ?? []
+        members += (proxy?.members ?? []) + (page?.members ?? [])
         if let origin {
             let own = Set(members.map(\.0))
             members += origin.settings.filter { !own.contains($0.name) }
@@ -150,10 +151,9 @@ struct Setup {
 
     /// What is shown at the end, by the files that were written.
     func conclusion() throws -> SetupConclusion {
-        let needsRoomsService = origin?.tags.isEmpty == false && runsRoomsService != true
-        return SetupConclusion(
+        SetupConclusion(
             settings: try Settings(readingFrom: path, stateDirectory: stateDirectory),
-            needsRoomsService: needsRoomsService, isForService: isForService)
+            needsRoomsService: origin?.tags.isEmpty == false && runsRoomsService != true, isForService: isForService)
     }
 
     /// The device, or the room as a topic level: `Living room` becomes `living-room`.

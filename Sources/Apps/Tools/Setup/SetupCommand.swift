@@ -39,6 +39,11 @@ enum SetupCommand {
                 "rooms-service", nil, "run the rooms service on this machine; one machine per site does"),
             OptionSpecification(
                 "bluetooth-proxy", nil, "let a Home Assistant on another machine hear through this one; makes a key"),
+            OptionSpecification(
+                "open-page", nil, "let other machines reach the page, with its token or a link of 'status --link'"),
+            OptionSpecification(
+                "remote-configuration", nil,
+                "let settings be changed on the page, and by setConfiguration at the broker"),
             OptionSpecification("no-test", nil, "do not test the broker"),
             OptionSpecification("no-service", nil, "do not start or restart the service"),
             OptionSpecification(
@@ -88,7 +93,9 @@ enum SetupCommand {
         }
         setup.proxy = try SetupProxy(
             arguments, setup.dialogue, asks: setup.isForService && setup.isInHomeAssistant == true, beside: setup.path)
+        setup.page = try SetupPage(arguments, setup.dialogue, asks: setup.isForService && !writesAlone)
         let isNew = try setup.write()
+        try setup.page?.makeToken(in: setup.stateDirectory)
         guard !writesAlone else {
             if !isNew { setup.dialogue.show("\(setup.path) is as wanted already.") }
             return .ok

@@ -1,5 +1,6 @@
 import Configuration
 import OwnTracks
+import PageServer
 import Shell
 import System
 
@@ -25,7 +26,11 @@ struct SetupConclusion {
         let configuration = settings.configuration
         let topics = configuration.trackers.map(\.topics.base)
         for topic in topics { Terminal.print("Who comes and goes is published on \(topic)/event.") }
-        if let address = configuration.statusPage { Terminal.print("Its page:    http://\(address)/") }
+        if let address = configuration.statusPage {
+            Terminal.print(
+                address.isLoopback
+                    ? "Its page:    http://\(address)/" : "Its page:    sudo ibeacon-gateway status --link")
+        }
         if !configuration.broker.isOffline {
             let line = SubscribeLine(
                 broker: configuration.broker, topic: "\(topics[0])/#", needsRoot: isForService)

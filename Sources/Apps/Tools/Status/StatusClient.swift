@@ -35,6 +35,10 @@ struct StatusClient {
     /// The JSON at `path`.
     func ask(_ path: String) throws(Failure) -> JSONValue {
         let answer = try answer(to: "GET", path)
+        return try json(answer)
+    }
+
+    private func json(_ answer: ServiceAnswer) throws(Failure) -> JSONValue {
         guard answer.status == 200 else { throw refusal(answer) }
         do {
             return try JSONValue(parsing: answer.body)
@@ -50,9 +54,17 @@ struct StatusClient {
     ///
     /// - Throws: `.badData` with the reason if the service refuses.
     func post(_ path: String) throws(Failure) {
-        let answer = try answer(
-            to: "POST", path, "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}")
+        let answer = try answer(posting: path)
         guard answer.status == 204 else { throw refusal(answer) }
+    }
+
+    /// Requests a change that needs no further words, and is answered with JSON.
+    ///
+    /// - Throws: `.badData` with the reason if the service refuses.
+    func order(_ path: String) throws(Failure) -> JSONValue { try json(answer(posting: path)) }
+
+    private func answer(posting path: String) throws(Failure) -> ServiceAnswer {
+        try answer(to: "POST", path, "Content-Type: application/json\r\nContent-Length: 2\r\n", "{}")
     }
 
     private func answer(
@@ -66,7 +78,9 @@ struct StatusClient {
 
     private func refusal(_ answer: ServiceAnswer) -> Failure {
         let (status, body) = (answer.status, answer.body)
-        let reason = String(decoding: body.prefix(400), as: UTF8.self).split(separator: "\n").first ?? ""
+        // A character has at most four bytes, so none of those that are shown is cut.
+        let reason =
+            String(decoding: body.prefix(4 * 400), as: UTF8.self).prefix(400).split(separator: "\n").first ?? ""
         let code: ExitCode = status == 401 || status == 403 ? .noPermission : status == 422 ? .badData : .unavailable
         return Failure(
             code,

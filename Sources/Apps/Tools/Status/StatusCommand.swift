@@ -12,6 +12,8 @@ enum StatusCommand {
         options: [
             OptionSpecification(
                 "address", "HOST:PORT", "query the page at this address over TCP, and send it the token"),
+            OptionSpecification(
+                "link", nil, "print a link that opens the page once, within ten minutes, and its QR code on a terminal"),
             OptionSpecification("explain", "REGION", "explain why this region (name or RID) is occupied or not"),
             OptionSpecification(TimeText.Zone.option, nil, TimeText.Zone.help),
             OptionSpecification(
@@ -20,6 +22,7 @@ enum StatusCommand {
         examples: [
             ("ibeacon-gateway status", "scanner, broker, queue, and regions"),
             ("ibeacon-gateway status --json | jq '.trackers[].regions[] | select(.inside).name'", "for scripts"),
+            ("sudo ibeacon-gateway status --link", "open the page on a phone in the same network"),
             ("ibeacon-gateway status --explain Kitchen", "the beacon's interval, and when it would leave"),
         ])
 
@@ -31,6 +34,16 @@ enum StatusCommand {
             return .ok
         }
         let client = try client(arguments, settings)
+        if arguments.has("link") {
+            guard arguments.value("address") == nil else {
+                throw Failure(.usage, "--link is for the service of this machine, without --address")
+            }
+            guard let link = PageLink(reading: try client.order("/link"), machine: PageLink.machine) else {
+                throw Failure(.unavailable, "the running service is older than this command: restart it")
+            }
+            link.show(isAlone: arguments.has("quiet"))
+            return .ok
+        }
         if let region = arguments.value("explain") { return try explain(region, client, arguments.has("json")) }
         let status = try client.ask("/status.json")
         if arguments.has("json") {

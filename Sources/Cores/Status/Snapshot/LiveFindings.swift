@@ -19,7 +19,10 @@ package struct LiveFindings {
         let connections =
             snapshot.brokers.map(\.finding)
             + snapshot.brokerRefusals.findings(besides: Self.mainConnection, at: snapshot.now)
-        let others = [storeFinding, queueFinding, clockFinding, regionFinding, crowdFinding, batteryFinding]
+        let others = [
+            storeFinding, queueFinding, clockFinding, regionFinding, crowdFinding, batteryFinding, unheardFinding,
+            snapshot.newerVersion.map { Finding(newer: $0, than: snapshot.version) },
+        ]
         let proxies = snapshot.proxies.flatMap(\.findings)
         return (radioFindings + connections + others.compactMap(\.self) + proxies).sorted {
             $0.level.rank > $1.level.rank
@@ -115,12 +118,12 @@ package struct LiveFindings {
             cure: "make one of a beacon on the status page, or: ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
     }
 
-    /// Largest number of names in a finding. A person replaces the batteries one after the other.
-    private static let namedBatteries = 3
+    /// Largest number of names in a finding. A person goes to one beacon after the other.
+    private static let mostNamed = 3
 
     private var batteryFinding: Finding? {
         guard !snapshot.lowBatteries.isEmpty else { return nil }
-        let named = snapshot.lowBatteries.prefix(Self.namedBatteries).map {
+        let named = snapshot.lowBatteries.prefix(Self.mostNamed).map {
             "\($0.names.joined(separator: ", ")) \($0.state.battery)"
         }
         let others = snapshot.lowBatteries.count - named.count
@@ -128,6 +131,23 @@ package struct LiveFindings {
         return Finding(
             .warning, "battery", "low batteries: \(list)",
             cure: "replace the battery; a beacon with an empty battery looks like one that left")
+    }
+
+    /// Uptime from which a beacon that was never heard is worth a look.
+    static let longSilence: Duration = .seconds(3600)
+
+    /// Regions that no beacon has entered in the history, and whose beacon was not heard since the start. While nobody listens, and
+    /// soon after a start, that says nothing.
+    private var unheardFinding: Finding? {
+        guard snapshot.startedAt.duration(to: snapshot.now) >= Self.longSilence,
+            snapshot.scanner.adapters.contains(where: \.isListening)
+        else { return nil }
+        var names: [String] = []
+        for region in snapshot.trackers.lazy.flatMap(\.regions)
+        where !region.isInside && region.since == nil && region.lastHeard == nil && !names.contains(region.name) {
+            names.append(region.name)
+        }
+        return Finding(unheard: names, named: Self.mostNamed)
     }
 
     private var crowdFinding: Finding? {

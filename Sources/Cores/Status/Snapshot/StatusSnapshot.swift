@@ -56,6 +56,8 @@ package struct StatusSnapshot: Sendable {
     package var process: ProcessState?
     /// The page of the rooms service, while that runs on this machine; nil: there is none.
     package var roomsPage: (host: String, port: UInt16)?
+    /// A newer version that apt knows of on this machine; nil: none is known.
+    package var newerVersion: String?
     /// The findings of the health check, the worst first.
     package var findings: [Finding] = []
 

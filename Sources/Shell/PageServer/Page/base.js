@@ -131,12 +131,26 @@ async function act(path, body, dialog, error) {
   if (!dialog.open) dialog.showModal();
 }
 
-function askToken(then) {
+function askToken(then, error) {
   pending = then;
-  $("token-error").textContent = "";
+  if ($("token-dialog").open) return;
+  $("token-error").textContent = error || "";
   $("token").value = "";
   $("token-dialog").showModal();
 }
+
+// A link of `status --link` ends with a token, which the browser sends to no server before it is exchanged for the session.
+const oneTime = () => /^#link=(\w+)$/.exec(location.hash);
+async function begin(show) {
+  const link = oneTime();
+  if (link) {
+    history.replaceState(null, "", location.pathname);
+    const answer = await send("/session", { link: link[1] }).catch(() => null);
+    if (!answer || !answer.ok) askToken(null, answer ? await answer.text() : silence);
+  }
+  connect(show);
+}
+window.addEventListener("hashchange", () => oneTime() && location.reload());
 $("token-form").addEventListener("submit", async event => {
   event.preventDefault();
   const answer = await send("/session", { token: $("token").value }).catch(() => null);

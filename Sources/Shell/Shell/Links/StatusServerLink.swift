@@ -11,6 +11,7 @@ package final class StatusServerLink: StatusLink {
     private let loop: EventLoop
     private let log: Log
     private let host: any ServiceHost
+    private let link = OneTimeLink()
     private var servers: [StatusServer] = []
     /// The entrances that could not be opened yet.
     private var retries: [StatusServerSettings.Entrance: any ServiceTimer] = [:]
@@ -27,7 +28,8 @@ package final class StatusServerLink: StatusLink {
             // turn of sending.
             servers.append(
                 try StatusServer(
-                    settings: settings, host: LoopHost(loop: loop, log: log, goesLast: true), source: source))
+                    settings: settings, host: LoopHost(loop: loop, log: log, goesLast: true), source: source,
+                    link: link))
             if case .port(let address) = settings.entrance { log.notice("status page: http://\(address)/") }
         } catch {
             switch error {

@@ -1,0 +1,26 @@
+/// What the pages of both services say alike about care.
+extension Finding {
+    /// A newer version can be installed.
+    package init(newer version: String, than own: String) {
+        self.init(
+            .warning, "version", "version \(version) can be installed; this is \(own)",
+            cure: "sudo apt-get install --only-upgrade -y ibeacon-gateway")
+    }
+
+    /// Beacons that were never heard.
+    ///
+    /// - Parameters:
+    ///   - names: Of the beacons' regions or tags.
+    ///   - most: The most names in the text.
+    /// - Returns: nil if there are none.
+    package init?(unheard names: [String], named most: Int) {
+        guard !names.isEmpty else { return nil }
+        let others = names.count - min(names.count, most)
+        let list = names.prefix(most).joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+        self.init(
+            .warning, "unheard", "never heard: \(list)",
+            cure:
+                "hold it to a gateway: 'ibeacon-gateway scan' shows the numbers that it sends; nothing there means an empty battery"
+        )
+    }
+}
