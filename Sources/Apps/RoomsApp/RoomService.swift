@@ -40,6 +40,7 @@ package final class RoomService {
     var dayLog = DayLog()
     /// What the page answers to who adds a gateway; nil: nothing.
     var offer: GatewayOffer?
+    /// What the package manager of this machine knows of newer versions.
     var packages = PackageLists()
 
     /// - Throws: The first error of `rooms` in the configuration.
@@ -49,7 +50,7 @@ package final class RoomService {
         identity = try RoomServiceIdentity(settings.configuration)
         door = SiteDoor(settings.configuration)
         startedAt = host.now
-        let site = Site(Self.siteSettings(settings, identity), wallClock: host.wallClock)
+        let site = Site(identity.siteSettings(settings), wallClock: host.wallClock)
         app = App(core: site, settings: settings, links: links, host: host, log: log)
     }
 
@@ -69,21 +70,6 @@ package final class RoomService {
 
     /// Passes an input to the core.
     func handle(_ input: Site.Input) { app.handle(input, at: host.now) }
-
-    private static func siteSettings(_ settings: Settings, _ identity: RoomServiceIdentity) -> SiteSettings {
-        let configuration = settings.configuration
-        var site = SiteSettings(configuration)
-        site.site = identity.site
-        site.user = identity.user
-        site.instance = configuration.rooms?.instance ?? TopicIdentifier.identifier(of: Settings.hostName)
-        site.version = Program.version
-        site.areCardsSealed = SiteSeal(configuration.rooms).isOn
-        if configuration.homeAssistant.discovery {
-            site.discovery = SiteDiscovery.Settings(
-                prefix: configuration.homeAssistant.prefix, site: identity.site, version: Program.version)
-        }
-        return site
-    }
 }
 
 /// What only the rooms service does at the events of the links that every service has.
@@ -345,7 +331,7 @@ extension RoomService: AppOwner {
     }
 
     package func putInForce(_ reload: Reload) {
-        handle(.settings(Self.siteSettings(app.settings, identity)))
+        handle(.settings(identity.siteSettings(app.settings)))
         // Before the state is read, there is no connection.
         guard site.isStarted else { return }
         guard reload.needsConnection else { return app.links.broker.subscribe(to: filters) }

@@ -56,4 +56,20 @@ package struct RoomServiceIdentity: Hashable, Sendable {
             topic: topic, payload: seal.sealed(card, for: topic), qos: .atLeastOnce, retain: true)
         return settings
     }
+
+    /// The settings of the core.
+    func siteSettings(_ settings: Settings) -> SiteSettings {
+        let configuration = settings.configuration
+        var site = SiteSettings(configuration)
+        site.site = self.site
+        site.user = user
+        site.instance = configuration.rooms?.instance ?? TopicIdentifier.identifier(of: Settings.hostName)
+        site.version = Program.version
+        site.areCardsSealed = SiteSeal(configuration.rooms).isOn
+        if configuration.homeAssistant.discovery {
+            site.discovery = SiteDiscovery.Settings(
+                prefix: configuration.homeAssistant.prefix, site: self.site, version: Program.version)
+        }
+        return site
+    }
 }
