@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import Configuration
 import Rooms
 import RoomsSupport
 import SiteCore
@@ -101,9 +102,9 @@ import Testing
             test.settle("esp_1")
             return test
         }
-        let before = try start(in: "Kitchen", nil).site.core.engine
+        let before = try start(in: "Kitchen", nil).site.core.engine.plan
         #expect(before.roomID(ofGateway: "esp_1") == "kitchen")
-        let after = try start(in: room, before.learned).site.core.engine
+        let after = try start(in: room, before.learned).site.core.engine.plan
         #expect(after.roomID(ofGateway: "esp_1") == (room?.lowercased() ?? "esp_1"))
     }
 

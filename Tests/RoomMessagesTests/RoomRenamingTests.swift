@@ -206,12 +206,12 @@ import Testing
         let taken = site.takeOver(at: instant(62), epoch: 1_700_000_062)
         #expect(site.core.role == .active)
         let asked = RoomQuestion(from: .named("Hall"), to: .named("Lounge"), gateways: ["h"])
-        #expect(site.core.engine.questions(at: instant(62)) == [asked])
+        #expect(site.core.engine.plan.questions(at: instant(62)) == [asked])
         let shown = taken.map { "\($0.topic) \($0.text)" } + stay(&site, 63...80).map { "\($0.topic) \($0.text)" }
         #expect(shown.contains { $0.hasPrefix("ibeacon-rooms/home/health/h ") && $0.contains(#""formerRoom":"Hall""#) })
         let answered = request(&site, #"{"room":"Hall","rename":"Lounge"}"#, at: 81)
         #expect(answered.contains { $0.hasPrefix("ibeacon-rooms/home/health/h ") && !$0.contains("formerRoom") })
-        #expect(site.core.engine.isLearned(room: .named("Lounge")) && !site.core.engine.isLearned(room: .named("Hall")))
+        #expect(site.core.engine.plan.isLearned(room: .named("Lounge")) && !site.core.engine.plan.isLearned(room: .named("Hall")))
     }
 
     @Test func `What is set aside, and what is asked, is stored and read again`() throws {

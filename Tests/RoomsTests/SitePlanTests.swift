@@ -1,4 +1,5 @@
 import Base
+import RoomsSupport
 import SiteProtocol
 import Testing
 

@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import Regions
+import RoomsSupport
 import SiteProtocol
 import Testing
 

@@ -24,7 +24,7 @@ import Testing
 
     @Test func `What doctor tests itself, and what is well, is not said twice`() {
         #expect(findings("clock", "regions").map(\.text) == ["the service answers, and is refused nothing"])
-        #expect(findings("rights", level: "ok").allSatisfy(\.isWell))
+        #expect(findings("rights", level: "ok").allSatisfy { $0.isWell })
     }
 
     @Test func `Whether the service is connected is what it says of its first broker`() {

@@ -27,7 +27,7 @@ import Testing
 }
 
 /// What `doctor` repeats of what the running service finds.
-@Suite struct RunningServiceTests {
+@Suite struct RepeatedFindingTests {
     private func findings(_ subject: String, _ level: String = "warning") -> [DoctorFinding] {
         RunningService([
             "brokers": [["state": "connected"]],

@@ -2,6 +2,7 @@ import Base
 import Beacon
 import Regions
 import Rooms
+import RoomsSupport
 
 /// Gateways in a row, each in its room, and tags that each are heard by the nearest of them: the messages of each second.
 struct FeedCrowd {

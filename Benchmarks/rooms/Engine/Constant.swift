@@ -2,9 +2,9 @@ import Base
 import Rooms
 
 /// A tuned constant of the engine, by its name.
-struct Constant {
+struct Constant: Sendable {
     /// What the engine is compared with to see what the constant is good for.
-    enum Trial {
+    enum Trial: Sendable {
         /// With this value the constant does nothing.
         case without(Float)
         /// The constant is a scale, which no value takes away: half of it, and twice as much.
@@ -13,22 +13,22 @@ struct Constant {
 
     let name: String
     let trial: Trial
-    let get: (RoomTuning) -> Float
-    let set: (inout RoomTuning, Float) -> Void
+    let get: @Sendable (RoomTuning) -> Float
+    let set: @Sendable (inout RoomTuning, Float) -> Void
 
-    private init(_ name: String, _ path: WritableKeyPath<RoomTuning, Float>, _ trial: Trial) {
+    private init(_ name: String, _ path: any WritableKeyPath<RoomTuning, Float> & Sendable, _ trial: Trial) {
         (self.name, self.trial) = (name, trial)
         (get, set) = ({ $0[keyPath: path] }, { $0[keyPath: path] = $1 })
     }
 
-    private init<Number: BinaryInteger>(
-        _ name: String, whole path: WritableKeyPath<RoomTuning, Number>, _ trial: Trial
+    private init<Number: BinaryInteger & SendableMetatype>(
+        _ name: String, whole path: any WritableKeyPath<RoomTuning, Number> & Sendable, _ trial: Trial
     ) {
         (self.name, self.trial) = (name, trial)
         (get, set) = ({ Float($0[keyPath: path]) }, { $0[keyPath: path] = Number($1) })
     }
 
-    private init(_ name: String, seconds path: WritableKeyPath<RoomTuning, Duration>, _ trial: Trial) {
+    private init(_ name: String, seconds path: any WritableKeyPath<RoomTuning, Duration> & Sendable, _ trial: Trial) {
         (self.name, self.trial) = (name, trial)
         get = { Float($0[keyPath: path].inSeconds) }
         set = { $0[keyPath: path] = .milliseconds(Int64($1 * 1000)) }

@@ -303,7 +303,7 @@ final class SitePage: PageSource {
             return answer(refusal?.text ?? owner.carryOut(.learn(.rename(room: room, to: new))))
         case "/gateways/moved":
             guard let gateway = text("gateway") else { return missing("gateway") }
-            let asked = owner.site.engine.questions(at: owner.now)
+            let asked = owner.site.engine.plan.questions(at: owner.now)
             let refusal = RoomQuestion.refusal(ofMoving: gateway, among: asked)
             return answer(refusal ?? owner.carryOut(.learn(.moved(gateway: gateway))))
         default: return nil

@@ -390,7 +390,7 @@ package struct Whereabouts: Sendable {
             storeForgotten(at: now, &effects)
         case .rename(let room, let new): answer(.rename(room, to: new), at: now, &effects)
         case .moved(let gateway):
-            let refusal = RoomQuestion.refusal(ofMoving: gateway, among: engine.questions(at: now))
+            let refusal = RoomQuestion.refusal(ofMoving: gateway, among: engine.plan.questions(at: now))
             if let refusal { return refuse(request, refusal, &effects) }
             answer(.moved(gateway: gateway), at: now, &effects)
         }

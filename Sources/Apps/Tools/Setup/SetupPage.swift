@@ -16,14 +16,18 @@ struct SetupPage {
             (self.isOpen, self.allowsSettings) = (isOpen, allowsSettings)
             return
         }
+        // Not with `||`, which would lose the type of the error.
         self.isOpen =
-            try isOpen
-            || dialogue.confirm(
-                "May phones and computers of this network open its page, with a link of 'status --link'?", false)
+            if isOpen { true } else {
+                try dialogue.confirm(
+                    "May phones and computers of this network open its page, with a link of 'status --link'?", false)
+            }
         self.allowsSettings =
-            try allowsSettings
-            || dialogue.confirm(
-                "May names, the place and other settings be changed on the page, and by commands at the broker?", false)
+            if allowsSettings { true } else {
+                try dialogue.confirm(
+                    "May names, the place and other settings be changed on the page, and by commands at the broker?",
+                    false)
+            }
     }
 
     /// The members of the configuration.
