@@ -211,7 +211,9 @@ import Testing
         #expect(shown.contains { $0.hasPrefix("ibeacon-rooms/home/health/h ") && $0.contains(#""formerRoom":"Hall""#) })
         let answered = request(&site, #"{"room":"Hall","rename":"Lounge"}"#, at: 81)
         #expect(answered.contains { $0.hasPrefix("ibeacon-rooms/home/health/h ") && !$0.contains("formerRoom") })
-        #expect(site.core.engine.plan.isLearned(room: .named("Lounge")) && !site.core.engine.plan.isLearned(room: .named("Hall")))
+        #expect(
+            site.core.engine.plan.isLearned(room: .named("Lounge"))
+                && !site.core.engine.plan.isLearned(room: .named("Hall")))
     }
 
     @Test func `What is set aside, and what is asked, is stored and read again`() throws {

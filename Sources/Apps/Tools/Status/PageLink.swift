@@ -33,7 +33,7 @@ struct PageLink {
     func show(isAlone: Bool) {
         Terminal.print(text)
         guard !isAlone else { return }
-        let minutes = Int(OneTimeLink.life.inSeconds / 60)
+        let minutes = OneTimeLink.life.components.seconds / 60
         Terminal.printError("It opens the page once, within \(minutes) minutes, with the right to change things.")
         if isForThisMachine {
             Terminal.printError(
