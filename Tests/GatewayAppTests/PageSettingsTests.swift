@@ -107,12 +107,12 @@ struct PageSettingsTests {
 
     @Test func `A name of one tracker leaves all else of the trackers as it is`() throws {
         let trackers =
-            #"trackers: [{deviceId: "keys", tid: "k", name: "Keys"}, {deviceId: "bag", tid: "b", tag: "blue"}],"#
+            #"trackers: [{deviceId: "keys", tid: "k", name: "Keys"}, {deviceId: "bag", tid: "b", username: "bags"}],"#
         let fixture = try ServiceFixture(Self.open + trackers, in: directory)
         #expect(try save(["names": [.null, "Keys", "Bag"]], on: fixture) == .done)
         #expect(fixture.app.core.trackers.map(\.configuration.name) == [nil, "Keys", "Bag"])
         #expect(fixture.app.core.trackers.map(\.configuration.deviceID) == ["hall", "keys", "bag"])
-        #expect(fixture.app.core.remoteSettings?["trackers"]?.array?.last?["tag"] == "blue")
+        #expect(fixture.app.core.remoteSettings?["trackers"]?.array?.last?["username"] == "bags")
         // null takes a name away.
         #expect(try save(["names": [.null, .null, "Bag"]], on: fixture) == .done)
         #expect(fixture.app.core.trackers.map(\.configuration.name) == [nil, nil, "Bag"])

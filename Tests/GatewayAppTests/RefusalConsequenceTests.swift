@@ -2,6 +2,7 @@ import Base
 import Configuration
 import Gateway
 import GatewayEntities
+import Health
 import JSON
 import Messaging
 import OwnTracks
@@ -24,7 +25,7 @@ import Testing
     }
 
     private func text(_ kind: Refused.Kind, _ object: String, _ consequence: RefusalConsequence) -> String? {
-        consequence.text(of: Refused(kind, object, on: "availability", because: "no"))
+        consequence.consequence(of: Refused(kind, object, on: "availability", because: "no"))?.text
     }
 
     @Test(arguments: [

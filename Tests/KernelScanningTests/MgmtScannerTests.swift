@@ -615,6 +615,7 @@ private final class ScannerFixture: ScannerOutput {
 
     @Test func `Of two adapters, the one whose controller refuses is deaf, and the other one goes on`() throws {
         let fixture = ScannerFixture()
+        fixture.kernel.adapters = [0, 1]
         let scanner = try fixture.started(adapters: [0, 1])
         fixture.kernel.stopsScan(1)
         fixture.kernel.scans(1, status: 0x0c)

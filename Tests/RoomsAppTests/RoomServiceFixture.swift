@@ -114,6 +114,12 @@ final class RoomServiceFixture: ServiceRig {
         }
     }
 
+    /// No message of a gateway arrives for so many seconds. Their clocks go on.
+    func loseMessages(seconds: Int) {
+        second += seconds
+        wait(.seconds(seconds))
+    }
+
     /// The gateways listen and hear no tag, for so many seconds.
     func hearNothing(seconds: Int) {
         for _ in 0..<seconds {

@@ -58,7 +58,7 @@ struct CaptureFixtureTests {
         Case("impossible-time", minors: [7], reason: .impossibleTime),
         Case("wrong-version", reason: .unsupportedVersion(2)),
         Case("wrong-datalink", reason: .unsupportedDatalink(1003)),
-        Case("not-btsnoop", reason: .notBtsnoop),
+        Case("not-btsnoop", reason: .foreign(.text)),
     ]
 
     @Test("it is read as expected", arguments: cases)

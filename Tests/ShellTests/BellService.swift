@@ -1,5 +1,6 @@
 import Base
 import Configuration
+import Health
 import Messaging
 import OwnTracks
 import Regions
@@ -120,7 +121,7 @@ final class BellService: AppOwner {
         host.now = host.now.advanced(by: costOfMessage)
     }
 
-    func consequence(of refused: Refused) -> String? { "the bell does not ring" }
+    func consequence(of refused: Refused) -> RefusalRecord.Consequence? { "the bell does not ring" }
 
     func adopt(_ settings: Settings) -> Reload {
         let before = app.settings.configuration

@@ -13,7 +13,7 @@ import Testing
     private struct Log {
         var record = RefusalRecord()
         @discardableResult mutating func add(
-            _ refused: Refused, consequence: String? = "", at now: Double = 0
+            _ refused: Refused, consequence: RefusalRecord.Consequence? = "", at now: Double = 0
         ) -> RefusalRecord.Naming { record.add(refused, consequence: consequence, at: instant(now)) }
         mutating func admit(_ refused: Refused) -> Bool { record.admit(refused) }
         func standing(at now: Double = 0) -> [String] { record.standing(at: instant(now)).map(\.refused.object) }

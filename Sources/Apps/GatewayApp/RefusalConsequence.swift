@@ -1,6 +1,7 @@
 import Base
 import Configuration
 import Gateway
+import Health
 import Messaging
 import OwnTracks
 import Shell
@@ -17,8 +18,8 @@ struct RefusalConsequence {
     /// nil: keys of phones are not shared.
     let phones: PhoneSite?
 
-    /// In words, as log, `status`, page, `doctor` and Home Assistant show it.
-    private enum Lack: String {
+    /// In words, as log, `status`, page, `doctor` and Home Assistant show it. The gravest is the first.
+    private enum Lack: String, CaseIterable {
         case transitions = "transitions do not arrive"
         case locations = "locations do not arrive"
         case commands = "commands cannot arrive"
@@ -36,9 +37,11 @@ struct RefusalConsequence {
         case secondWill = "all goes over one connection, and nobody says 'offline' if this gateway dies"
     }
 
-    /// - Returns: In words; empty: the refusal says it. nil: nothing.
-    func text(of refused: Refused) -> String? {
-        isMissed(refused) ? lack(of: refused)?.rawValue ?? "" : nil
+    /// - Returns: nil: nothing is missed.
+    func consequence(of refused: Refused) -> RefusalRecord.Consequence? {
+        guard isMissed(refused) else { return nil }
+        guard let lack = lack(of: refused) else { return "" }
+        return RefusalRecord.Consequence(lack.rawValue, rank: Lack.allCases.firstIndex(of: lack) ?? 0)
     }
 
     private func lack(of refused: Refused) -> Lack? {

@@ -2,7 +2,7 @@ package import Base
 import Configuration
 import Gateway
 import GatewayEntities
-import Health
+package import Health
 package import Messaging
 import OwnTracks
 import Runtime
@@ -63,12 +63,12 @@ extension Service {
 
     private var birthTopics: Set<String> { DiscoveryTopics.births(prefix: configuration.homeAssistant.prefix) }
 
-    package func consequence(of refused: Refused) -> String? {
+    package func consequence(of refused: Refused) -> RefusalRecord.Consequence? {
         RefusalConsequence(
             trackers: app.core.trackers,
             discovery: DiscoveryTopics(
                 prefix: configuration.homeAssistant.prefix, device: configuration.trackers[0].deviceID),
             feed: feed.settings, feedIsOn: feed.isOn, phones: phones.site
-        ).text(of: refused)
+        ).consequence(of: refused)
     }
 }

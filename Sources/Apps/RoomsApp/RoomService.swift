@@ -1,6 +1,6 @@
 package import Base
 package import Configuration
-import Health
+package import Health
 import JSON
 package import Messaging
 import OwnTracks
@@ -241,7 +241,7 @@ extension RoomService: AppOwner {
         app.handle(.brokerDisconnected, at: now)
     }
 
-    package func consequence(of refused: Refused) -> String? {
+    package func consequence(of refused: Refused) -> RefusalRecord.Consequence? {
         guard refused.connection == BrokerSettings.readings, refused.kind == .clientID else { return "" }
         return "readings come over the first connection, where a flood of them takes other messages with it"
     }

@@ -93,7 +93,10 @@ struct SettingsTrial: Sendable {
         .Effect]
     {
         guard let pending, pending.end <= now else { return [] }
-        let reason = "no \(pending.before.broker.receiver) within \(decimal(pending.before.remoteTrial)) s"
+        // Seconds as they were set.
+        let limit = decimal(pending.before.remoteTrial)
+        let shown = limit.hasSuffix(".00") ? String(limit.dropLast(3)) : limit
+        let reason = "no \(pending.before.broker.receiver) within \(shown) s"
         return fail(because: reason, of: tracking, &commands, at: now)
     }
 

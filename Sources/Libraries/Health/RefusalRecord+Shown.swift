@@ -46,11 +46,13 @@ extension RefusalRecord {
         let names = named(of: entries.map(\.refused.object))
         var text = kind.sentence(of: names, andMore: entries.count - names.count, because: reason)
         // Entries of one kind and reason may lack different things.
-        var lacking: [String] = []
-        for case let consequence? in entries.map(\.consequence) where !consequence.isEmpty {
+        var lacking: [Consequence] = []
+        for case let consequence? in entries.map(\.consequence) where !consequence.text.isEmpty {
             if !lacking.contains(consequence) { lacking.append(consequence) }
         }
-        if !lacking.isEmpty { text += "; " + lacking.prefix(mostShown).joined(separator: "; ") }
+        // The sort is stable: what was refused first is said first.
+        lacking.sort { $0.rank < $1.rank }
+        if !lacking.isEmpty { text += "; " + lacking.prefix(mostShown).map(\.text).joined(separator: "; ") }
         return Finding(.warning, kind.subject, text, cure: kind.cure)
     }
 

@@ -3,13 +3,24 @@ package import Base
 /// Everything that brokers and servers refuse, on every connection of a service: the one record that log, `status`, pages,
 /// metrics, `doctor` and Home Assistant's problem show. How to add a kind: `Refused.Kind`.
 package struct RefusalRecord: Hashable, Sendable {
+    /// What a service lacks because of a refusal, in words; empty: the refusal says it.
+    package struct Consequence: Hashable, Sendable, ExpressibleByStringLiteral {
+        package let text: String
+        /// The smallest is said first: a finding has room for few.
+        package let rank: Int
+
+        package init(_ text: String, rank: Int = 0) { (self.text, self.rank) = (text, rank) }
+
+        package init(stringLiteral text: String) { self.init(text) }
+    }
+
     package struct Entry: Hashable, Sendable {
         package internal(set) var refused: Refused
         package internal(set) var count: UInt64
         package internal(set) var first: MonotonicInstant
         package internal(set) var last: MonotonicInstant
         /// What the service lacks because of it; nil: nothing, and it is no finding.
-        package internal(set) var consequence: String?
+        package internal(set) var consequence: Consequence?
         /// It was admitted later, or the settings have changed.
         package internal(set) var isOver = false
     }
@@ -53,7 +64,7 @@ package struct RefusalRecord: Hashable, Sendable {
     /// Records a refusal.
     ///
     /// - Parameter consequence: As of `Entry`.
-    package mutating func add(_ refused: Refused, consequence: String?, at now: MonotonicInstant) -> Naming {
+    package mutating func add(_ refused: Refused, consequence: Consequence?, at now: MonotonicInstant) -> Naming {
         var refused = refused
         refused.object = refused.object.bounded
         refused.reason = refused.reason.bounded
@@ -122,7 +133,7 @@ package struct RefusalRecord: Hashable, Sendable {
         if let oldest { entries.remove(at: oldest) }
     }
 
-    private mutating func naming(_ consequence: String?, at now: MonotonicInstant) -> Naming {
+    private mutating func naming(_ consequence: Consequence?, at now: MonotonicInstant) -> Naming {
         guard consequence != nil else { return .counted }
         if namedSince.map({ $0.duration(to: now) >= Self.namingPeriod }) ?? true { (namedSince, named) = (now, 0) }
         guard named < Self.mostNamed else { return .counted }

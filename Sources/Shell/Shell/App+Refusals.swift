@@ -26,7 +26,7 @@ extension App {
         let consequence = isMissed && isAlone ? owner?.consequence(of: refused) : nil
         switch watch.refusals.add(refused, consequence: consequence, at: now) {
         case .named:
-            let lack = consequence.map { $0.isEmpty ? "" : "; \($0)" } ?? ""
+            let lack = consequence.map { $0.text.isEmpty ? "" : "; \($0.text)" } ?? ""
             // The state of the first connection has a line of its own.
             if !refused.isOfMain { log.write(.warning, refused.sentence + lack) }
             changed()

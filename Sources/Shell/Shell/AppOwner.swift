@@ -1,5 +1,6 @@
 package import Base
 package import Configuration
+package import Health
 package import Messaging
 package import Regions
 package import Storage
@@ -46,8 +47,8 @@ package protocol AppOwner<Core>: AnyObject {
     func disconnected(at now: MonotonicInstant)
     func received(_ message: ReceivedMessage, at now: MonotonicInstant)
     func received(_ message: DecodedMessage, at now: MonotonicInstant)
-    /// What the service lacks because of a refusal, in words, for log and findings; empty: the refusal says it. nil: nothing.
-    func consequence(of refused: Refused) -> String?
+    /// What the service lacks because of a refusal, for log and findings; nil: nothing.
+    func consequence(of refused: Refused) -> RefusalRecord.Consequence?
 
     // MARK: The rest
 

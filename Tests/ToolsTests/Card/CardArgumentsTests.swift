@@ -22,7 +22,7 @@ import Testing
         try directory.write("\n", to: "empty")
         try directory.write("{host: \"a.lan\", trackers: [{deviceId: \"a\"}]}", to: "trackers.json")
         try directory.write(
-            "{host: \"a.lan\", deviceId: \"x\", room: \"Y\", adapter: \"hci1\", passwordFile: \"wifi\"}",
+            "{host: \"a.lan\", deviceId: \"x\", room: \"Y\", adapter: \"hci1\", username: \"home\", passwordFile: \"wifi\"}",
             to: "site.json")
     }
 
@@ -73,7 +73,10 @@ import Testing
             ]
         ),
         // What a machine has of its own does not come from the file of all.
-        (["--config", "@site.json"], ["host": "a.lan", "passwordFile": "/etc/ibeacon-gateway/password"]),
+        (
+            ["--config", "@site.json"],
+            ["host": "a.lan", "username": "home", "passwordFile": "/etc/ibeacon-gateway/password"]
+        ),
     ]
 
     @Test(arguments: members) func `The options are members of the configuration, and their files are on the card`(

@@ -1,6 +1,7 @@
 # A reload changes the share of the time in which the radio listens while the controller does not answer, refuses, or does not stop its
 # scan, by mgmt and by hci. That is told with the reason; the beacon does not leave, and afterwards the new share is in force.
 # kernels: uml
+# for a release
 # long
 . "$BENCH/guest/lib.sh"
 

@@ -1,6 +1,7 @@
 # Two beacons that stay, and a controller that refuses, accepts and refuses again, for times of 1 to 30 s, beside discoveries of another
 # program: no beacon leaves, and what is told is true within 2 s each time.
 # kernels: uml
+# for a release
 # long
 . "$BENCH/guest/lib.sh"
 . "$BENCH/guest/orders.sh"

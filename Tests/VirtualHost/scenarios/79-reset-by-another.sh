@@ -1,6 +1,7 @@
 # Another program resets the controller, switches it off, and puts it to sleep, and the controller refuses or does not stop its scan
 # after that. The beacon that stays put does not leave, and is heard again soon.
 # kernels: uml
+# for a release
 . "$BENCH/guest/lib.sh"
 
 slow_beacon_is_inside
