@@ -140,7 +140,8 @@ import Testing
     @Test(
         arguments: [
             (["replya"], 64, "did you mean 'replay'"), (["replay", "nothing.btsnoop"], 66, "nothing.btsnoop"),
-            (["replay", "\(GatewayProcess.fixtures)/README.md"], 65, "not a capture"), (["config", "chek"], 64, "check"),
+            (["replay", "\(GatewayProcess.fixtures)/README.md"], 65, "not a capture"),
+            (["config", "chek"], 64, "check"),
             (["--config", "missing.json", "config", "check"], 66, "missing.json"),
             (["regions", "show", "x"], 65, "'x'"),
         ] as [([String], Int32, String)])

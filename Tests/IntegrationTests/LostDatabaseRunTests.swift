@@ -70,7 +70,8 @@ import Testing
     @Test func `All that the rooms service retains, with the locations of tags, is back within 20 s`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
-        let service = try RoomsProcess(port: broker.port, instance: "a", ", lat: 52, lon: 6, homeAssistant: {discovery: true}")
+        let service = try RoomsProcess(
+            port: broker.port, instance: "a", ", lat: 52, lon: 6, homeAssistant: {discovery: true}")
         try service.start()
         #expect(service.says("the active one"), "\(service.log)")
         let first = try Retained(at: broker)
