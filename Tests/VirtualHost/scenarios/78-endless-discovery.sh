@@ -6,14 +6,7 @@
 # not quick
 . "$BENCH/guest/lib.sh"
 
-GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'
-bus_on
-bluetoothd_on
-broker_on
-controller_on first
-slow_beacon first
-gateway_on mgmt '"auto"'
-within 20 "the beacon enters" happened enter 1
+slow_beacon_is_inside
 within 20 "the adapter is on" adapter_is_on
 # endless FILTER
 endless() {
