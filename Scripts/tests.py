@@ -42,12 +42,13 @@ SUITES_TOGETHER = {"IntegrationTests": 4, "GatewayTests": 20, "StorageTests": 8}
 # These take longest, so they begin first; the order of the others follows from the list of tests. .build/tests/times shows what took
 # how long.
 LONGEST = [
-    "IntegrationTests.RoomsKillRunTests", "GatewayTests.CommandBurstTests", "GatewayTests.BoundTests",
+    "IntegrationTests.SilentWorldRunTests", "IntegrationTests.RoomsKillRunTests", "GatewayTests.CommandBurstTests", "GatewayTests.BoundTests",
     "IntegrationTests.EnduranceStillTests",
     "IntegrationTests.HTTPRunTests", "IntegrationTests.BrokerFaultTests", "StorageTests.PowerCutTests",
     "IntegrationTests.RoomsFleetRunTests", "IntegrationTests.BrokerFaultRunTests", "IntegrationTests.RoomsRunTests",
     "IntegrationTests.KillRunTests", "IntegrationTests.RestartRunTests", "IntegrationTests.DeviceTests",
     "IntegrationTests.StrangerRunTests", "IntegrationTests.CrowdRunTests", "IntegrationTests.EnduranceTests",
+    "IntegrationTests.RefusalTests", "HTTPMessagingTests",
     "RoomMessagesTests", "PresenceTests", "RoomsTests", "IdentitiesTests", "RoomsAppTests", "MessagingTests",
     "IntegrationTests.ReadingFeedRunTests", "IntegrationTests.InterfaceTests",
 ]

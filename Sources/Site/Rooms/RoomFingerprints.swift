@@ -137,6 +137,8 @@ struct RoomFingerprints: Sendable {
 
     private mutating func merge(_ levels: [FingerprintLevel], into place: Int, seconds: Float, order: UInt64) {
         let total = min(prints[place].seconds + seconds, 30)
+        // Windows that are worth nothing have no share of each other; 0/0 has no value that a level could take.
+        guard total > 0 else { return }
         let share = seconds / total
         for entry in prints[place].levels.indices {
             let gateway = prints[place].levels[entry].gateway

@@ -2,6 +2,7 @@
 # while the gateway runs, and the beacon stays. bluez cannot set it, and says so.
 # kernels: uml
 # long
+# not quick: half a minute of a processor
 . "$BENCH/guest/lib.sh"
 
 # scans_with SCANNER WINDOW: what the controller was asked for last

@@ -2,6 +2,7 @@
 # of its own, and the room follows the tag: by level, by which of them hears it at all, and through an adapter that goes and comes.
 # kernels: uml
 # long
+# not quick: half a minute of a processor
 . "$BENCH/guest/lib.sh"
 
 rooms="kitchen hall study"
