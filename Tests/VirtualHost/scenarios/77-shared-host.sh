@@ -2,6 +2,7 @@
 # once without, for an hour (a third of it where idle time is not skipped). A beacon that stays does not leave, and one that comes in
 # every second window enters each time.
 # kernels: uml
+# long
 # not quick
 . "$BENCH/guest/lib.sh"
 
