@@ -1,3 +1,0 @@
-#pragma once
-
-#include <systemd/sd-event.h>
