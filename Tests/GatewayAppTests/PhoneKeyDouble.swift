@@ -1,3 +1,4 @@
+import Gateway
 import GatewayApp
 
 /// Stores keys of phones at once, or when the test says so.

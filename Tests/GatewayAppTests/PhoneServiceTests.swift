@@ -196,8 +196,16 @@ struct PhoneServiceTests {
     }
 
     /// A command gives a key of this name.
-    private func command(_ fixture: ServiceFixture, _ key: IdentityKey, _ name: String) {
-        fixture.service.phones.take([NamedKey(name: name, key: key)])
+    private func command(_ fixture: ServiceFixture, _ key: IdentityKey, _ name: String) throws {
+        let json = #"""
+            {"_type":"cmd","action":"setWaypoints","waypoints":{"_type":"waypoints","waypoints":[
+            {"_type":"waypoint","rid":"\#(name)","tst":1,"desc":"\#(name):irk:\#(key.digits)"}]}}
+            """#
+        let value = try JSONValue(parsing: Array(json.utf8))
+        let command = Result { () throws(CommandError) in try Command(value, acceptsKeys: true) }
+        let received = ReceivedCommand(
+            tracker: 0, command: command, isRetained: false, wasEncrypted: true, digest: CommandDigest(of: json.utf8))
+        fixture.service.app.handle(.command(received), at: fixture.host.now)
         fixture.settle()
     }
 
@@ -207,7 +215,7 @@ struct PhoneServiceTests {
         var list = PhoneKeys()
         try list.set(PhoneKey(Self.key), of: "Jane", at: 100)
         try send(list, to: fixture)
-        command(fixture, IdentityKey(high: 3, low: 4), "John")
+        try command(fixture, IdentityKey(high: 3, low: 4), "John")
         list = PhoneKeys()
         try list.set(PhoneKey(IdentityKey(high: 5, low: 6)), of: "Anna", at: 100)
         try send(list, to: fixture)
@@ -225,9 +233,9 @@ struct PhoneServiceTests {
     @Test func `A change that fails waits with what came meanwhile`() throws {
         let fixture = try ServiceFixture(Self.site, in: directory)
         fixture.phoneKeys.isSlow = true
-        command(fixture, IdentityKey(high: 1, low: 2), "Jane")
-        command(fixture, IdentityKey(high: 3, low: 4), "John")
-        command(fixture, Self.key, "Jane")
+        try command(fixture, IdentityKey(high: 1, low: 2), "Jane")
+        try command(fixture, IdentityKey(high: 3, low: 4), "John")
+        try command(fixture, Self.key, "Jane")
         var list = PhoneKeys()
         try list.set(PhoneKey(IdentityKey(high: 5, low: 6)), of: "Anna", at: 100)
         try send(list, to: fixture)
@@ -242,8 +250,8 @@ struct PhoneServiceTests {
     @Test func `The end of the service waits until all keys are stored`() throws {
         let fixture = try ServiceFixture("", in: directory)
         fixture.phoneKeys.isSlow = true
-        command(fixture, Self.key, "Jane")
-        command(fixture, IdentityKey(high: 3, low: 4), "John")
+        try command(fixture, Self.key, "Jane")
+        try command(fixture, IdentityKey(high: 3, low: 4), "John")
         fixture.service.app.stop()
         #expect(try stored.phones.map(\.name) == ["Jane", "John"])
     }
@@ -275,20 +283,6 @@ struct PhoneServiceTests {
         link.store(change("Eve", 4), in: "/proc/none") { last = $0 }
         #expect(link.finish(within: .seconds(60)))
         #expect(names(last).isEmpty)
-    }
-
-    @Test func `As many keys wait as there may be phones, and each name once`() {
-        var book = PhoneBook()
-        for number in 1...251 {
-            let key = NamedKey(name: "phone \(number)", key: IdentityKey(high: 1, low: UInt64(number)))
-            let isKept = book.add(waiting: key)
-            #expect(isKept == (number <= 250))
-        }
-        let later = NamedKey(name: "phone 7", key: Self.key)
-        let isKept = book.add(waiting: later)
-        #expect(isKept)
-        #expect(book.waiting.count == 250)
-        #expect(book.waiting.last == later)
     }
 
     // MARK: The site

@@ -8,19 +8,19 @@ import Testing
     private static let discovery = SiteDiscovery(
         SiteDiscovery.Settings(prefix: "homeassistant", site: "home", version: "1.0.0"))
 
-    private func picture() -> SiteDiscovery.Picture {
-        var picture = SiteDiscovery.Picture(instance: "attic")
-        picture.tags = [.init(id: "jane", name: "Jane")]
-        picture.rooms = [.init(id: "living-room", name: "Living room")]
-        picture.gateways = [
+    private func inventory() -> SiteDiscovery.Inventory {
+        var inventory = SiteDiscovery.Inventory(instance: "attic")
+        inventory.tags = [.init(id: "jane", name: "Jane")]
+        inventory.rooms = [.init(id: "living-room", name: "Living room")]
+        inventory.gateways = [
             .init(name: "kitchen-pi", hasCard: true, room: "Kitchen"),
             .init(name: "esp hall", hasCard: false, room: "Hall"),
         ]
-        return picture
+        return inventory
     }
 
     private func described() throws -> [String: JSONValue] {
-        let messages = Self.discovery.descriptions(of: picture())
+        let messages = Self.discovery.descriptions(of: inventory())
         let pairs = try messages.map { ($0.topic, try JSONValue(parsing: $0.payload)) }
         return Dictionary(pairs) { first, _ in first }
     }
@@ -79,7 +79,7 @@ import Testing
 
     @Test func `The room of a tag is described for Home Assistant in this form`() throws {
         let room = try #require(
-            Self.discovery.descriptions(of: picture()).first { $0.topic.hasSuffix("/tag-jane_room/config") })
+            Self.discovery.descriptions(of: inventory()).first { $0.topic.hasSuffix("/tag-jane_room/config") })
         #expect(
             room.text == """
                 {"device":{"identifiers":["ibeacon-rooms-home_tag-jane"],"manufacturer":"ibeacon-gateway",\
@@ -114,9 +114,9 @@ import Testing
     func `The device of a gateway has the name that the gateway's own discovery gives it: that of its deviceId`(
         topic: String, name: String
     ) throws {
-        var picture = SiteDiscovery.Picture(instance: "attic")
-        picture.gateways = [.init(name: topic, hasCard: true, room: "Kitchen")]
-        let messages = Self.discovery.descriptions(of: picture).filter { $0.topic.contains("/gateway-") }
+        var inventory = SiteDiscovery.Inventory(instance: "attic")
+        inventory.gateways = [.init(name: topic, hasCard: true, room: "Kitchen")]
+        let messages = Self.discovery.descriptions(of: inventory).filter { $0.topic.contains("/gateway-") }
         for message in messages {
             let device = try JSONValue(parsing: message.payload)["device"]
             #expect(device?["identifiers"]?.array == [.string("ibeacon-gateway-\(topic)")])
@@ -142,9 +142,9 @@ import Testing
     }
 
     @Test func `Of more than 200 tags the first become entities`() {
-        var picture = SiteDiscovery.Picture(instance: "attic")
-        picture.tags = (0..<1_000).map { .init(id: "t\($0)", name: "T\($0)") }
-        #expect(Self.discovery.descriptions(of: picture).count == 1 + 5 * SiteDiscovery.tagLimit)
+        var inventory = SiteDiscovery.Inventory(instance: "attic")
+        inventory.tags = (0..<1_000).map { .init(id: "t\($0)", name: "T\($0)") }
+        #expect(Self.discovery.descriptions(of: inventory).count == 1 + 5 * SiteDiscovery.tagLimit)
     }
 
     @Test func `What was removed while Home Assistant was off is shown to it once more and removed again`() {

@@ -52,7 +52,8 @@ import Testing
             policy: policy { $0.subscribe = { $0.hasSuffix("/cmd") ? .refused(0x87) : .allowed } },
             document: "a subscription", kind: "subscription",
             words: [
-                "the broker refuses to send us owntracks/jane/hall/cmd: not authorised", "commands cannot arrive",
+                "the broker refuses the subscription to owntracks/jane/hall/cmd: not authorised",
+                "commands cannot arrive",
             ]),
         Row(
             testDescription: "a subscription, by the end of the connection",

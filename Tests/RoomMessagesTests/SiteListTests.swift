@@ -651,7 +651,7 @@ import Testing
 
     /// The state of a tag at a service.
     private func state(of id: String, at name: String, in fleet: SiteFleet) -> PublishedTag? {
-        guard let roster = fleet.services[name]?.roster, let position = roster.position(ofTag: id) else { return nil }
+        guard let roster = fleet.services[name]?.roster, let position = roster.index(ofTag: id) else { return nil }
         return roster.states[position]
     }
 

@@ -128,7 +128,7 @@ import Testing
         #expect(
             log.findings() == [
                 "messages to a, b, c and 2 more are refused: no; x is missing", "messages to f are refused: quota",
-                "the broker refuses to send us g: no",
+                "the broker refuses the subscription to g: no",
             ])
     }
 
@@ -137,6 +137,10 @@ import Testing
             (Refused.Kind.connection, "the connection 'a' is refused: no", "the connections 'a', 'b' are refused: no"),
             (.clientID, "the client id 'a' is refused: no", "the client ids 'a', 'b' are refused: no"),
             (.message, "messages to a are refused: no", "messages to a, b are refused: no"),
+            (
+                .subscription, "the broker refuses the subscription to a: no",
+                "the broker refuses the subscriptions to a, b: no"
+            ),
         ] {
             var log = Log()
             log.add(Self.refused("a", kind, on: "readings"))

@@ -26,7 +26,8 @@ extension Decision {
             case .value(let key, let value): changes.append(.value(key: key, value))
             case .forget(let key): changes.append(.value(key: key, nil))
             case .rereadEdits: rereadsEdits = true
-            case .checkSettings, .putInForce, .settingsKept, .phoneKeys, .log: break
+            case .checkSettings, .putInForce, .settingsKept, .storePhoneKeys, .phonesInForce, .publishPhoneList, .log:
+                break
             }
         }
     }

@@ -28,7 +28,9 @@ extension Service: AppOwner {
         // Last, because the inputs that follow make decisions of their own.
         for effect in effects {
             switch effect {
-            case .phoneKeys(let keys): phones.take(keys)
+            case .storePhoneKeys(let change): phones.store(change)
+            case .phonesInForce(let areOthers): phones.putInForce(areOthers: areOthers)
+            case .publishPhoneList(let keys): phones.publish(keys)
             case .checkSettings(let changes, let waypoints, let topic): check(changes, waypoints, topic: topic)
             case .putInForce(let configuration, let modes): putInForce(configuration, modes: modes)
             case .settingsKept: awaitsKeeping = true
@@ -46,7 +48,6 @@ extension Service: AppOwner {
         let remote = app.settings.restore(kept.flatMap { try? JSONValue(parsing: $0) }, log)
         keys.update(configuration)
         let stored = StoredState(snapshot, for: configuration, remoteSettings: remote, on: host, log: log)
-        phones.restore(snapshot.values[ExactString(PhoneTimes.storeKey)])
         home.restoreFormerDevices(snapshot, stored)
         proxies.restore(snapshot)
         app.handle(.start(stored), at: now)

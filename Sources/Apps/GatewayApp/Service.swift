@@ -82,5 +82,5 @@ extension Service: SidePartOwner {
         feed.publishPhones()
     }
 
-    var phoneUUIDs: Set<BeaconUUID> { phones.uuids }
+    var phoneUUIDs: Set<BeaconUUID> { app.core.phones.uuids }
 }

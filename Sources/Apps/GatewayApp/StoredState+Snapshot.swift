@@ -41,6 +41,7 @@ extension StoredState {
             pendingClears: topics.map {
                 Gateway.pendingClear(snapshot.values[ExactString(Gateway.pendingClearKey(of: $0))] ?? [])
             },
+            phonesHeard: snapshot.values[ExactString(PhoneTimes.storeKey)],
             about: ["version": .string(Program.version)])
     }
 

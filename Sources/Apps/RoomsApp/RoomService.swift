@@ -113,7 +113,10 @@ extension RoomService: AppOwner {
         for effect in effects {
             switch effect {
             case .obsoleteRemoved, .cardMissing: rereadRetained()
-            default: break
+            case .publish, .send, .record, .regions, .regionsMoved, .store, .editsTaken, .eraseHistory, .deliver,
+                .found,
+                .refused, .log, .pageChanged:
+                break
             }
         }
     }

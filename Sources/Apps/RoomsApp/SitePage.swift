@@ -178,10 +178,10 @@ final class SitePage: PageSource {
                 return .refused(status: 400, "say which: /tag.json?id=ID")
             }
             let site = owner.site
-            guard let place = site.roster.position(ofTag: id) else {
+            guard let index = site.roster.index(ofTag: id) else {
                 return .refused(status: 404, "there is no such tag")
             }
-            return .json(reasons(site, place))
+            return .json(reasons(site, index))
         case "/tags.json":
             guard let text = request.argument("search"), !text.isEmpty, text.utf8.count <= 400 else {
                 return .refused(status: 400, "say what to search: /tags.json?search=TEXT")
@@ -237,8 +237,8 @@ final class SitePage: PageSource {
         guard let room = rooms.first(where: { $0.name.id == id }) else {
             return .refused(status: 404, "there is no such room")
         }
-        let place = tag.flatMap(site.roster.position(ofTag:))
-        let run = place.flatMap { site.engine.explanation(ofTag: $0, at: owner.now).training }
+        let index = tag.flatMap(site.roster.index(ofTag:))
+        let run = index.flatMap { site.engine.explanation(ofTag: $0, at: owner.now).training }
         let confusion: RoomConfusion?
         if let last = comparison, last.at.duration(to: owner.now) < Self.comparisonLife {
             guard last.room == id else { return .refused(status: 503, "another room is compared now; ask again") }

@@ -210,7 +210,8 @@ package struct ProxyServer: Sendable {
             sessions[index].wantsActiveScan =
                 mode == .active && settings.configuredMode == .active && sessions[index].isSubscribed
             sessions[index].answer(state, at: now)
-        default:
+        case .ping, .deviceInfo, .time, .capabilities, .device, .attribute, .connectionParameters, .freeConnections,
+            .other:
             if let answer = answer(to: request, of: sessions[index].peer, at: now) {
                 sessions[index].answer(answer, at: now)
             }
@@ -230,7 +231,8 @@ package struct ProxyServer: Sendable {
         case .attribute(let address, let handle): .refusedAttribute(address: address, handle: handle)
         case .connectionParameters(let address): .refusedParameters(address: address)
         case .freeConnections: .freeConnections
-        default: nil
+        // Those that change something have their answers in `handle`; what nobody knows has none.
+        case .hello, .disconnect, .disconnected, .entities, .subscribe, .unsubscribe, .setMode, .other: nil
         }
     }
 

@@ -41,8 +41,13 @@ extension Gateway {
         indirect case putInForce(Configuration, modes: [ExactString: MonitoringMode])
         /// The settings on trial stay. Their value is stored with this decision.
         case settingsKept
-        /// Store these keys of phones, whose regions came with them.
-        case phoneKeys([NamedKey])
+        /// Change the file of the keys of phones, and report the end (`PhoneKeyEvent.stored`, `notStored`). There is one change at a time.
+        case storePhoneKeys(PhoneKeyChange)
+        /// The keys of phones in force (`Phones.inForce`) may be other ones: the radio needs them. `areOthers`: those of the file are.
+        case phonesInForce(areOthers: Bool)
+        /// Publish these keys as the list of this gateway, sealed with the site's key, and report it (`PhoneKeyEvent.published`). Without a
+        /// connection nothing is published or reported.
+        case publishPhoneList(PhoneKeys)
         /// Write this to the log.
         case log(LogEntry)
 
@@ -52,7 +57,8 @@ extension Gateway {
             case .record(let record): record.logEntry
             case .log(let entry): entry
             case .publish, .recordLocation, .regions, .monitoring, .presence, .checkpoint, .editsTaken, .value, .forget,
-                .rereadEdits, .checkSettings, .putInForce, .settingsKept, .phoneKeys:
+                .rereadEdits, .checkSettings, .putInForce, .settingsKept, .storePhoneKeys, .phonesInForce,
+                .publishPhoneList:
                 nil
             }
         }

@@ -21,6 +21,7 @@ package struct Gateway: Sendable {
     private var edits = RegionEdits()
     private var served = ServedDevices()
     private(set) var trial = SettingsTrial()
+    package private(set) var phones = Phones()
     /// Members of the answer to `status` that the service provided, and when it started.
     private var about: [String: JSONValue] = [:]
     private var startedAt = MonotonicInstant.zero
@@ -93,6 +94,9 @@ package struct Gateway: Sendable {
         case .settings(.inForce(let isReachable)): return isReachable ? keepSettings(at: now) : []
         case .settings(let outcome):
             return trial.handle(outcome, over: configuration, of: tracking, counting: &commands, at: now)
+        case .phoneKeys(let event):
+            let effects = phones.handle(event, over: configuration, by: wallClock, at: now)
+            return effects + tracking.setPhones(phones.uuids, by: messages)
         case .configuration(let configuration, let modes): return reconfigure(configuration, modes)
         case .writeLost:
             tracking.presenceLost()
@@ -198,7 +202,7 @@ package struct Gateway: Sendable {
     ) {
         var effects = commands.report(reading, of: trackers[position], at: now)
         tracking.countRefused(reading)
-        if !reading.keys.isEmpty { effects.append(.phoneKeys(reading.keys)) }
+        if !reading.keys.isEmpty { effects += phones.take(reading.keys, by: wallClock, at: now) }
         let (merging, isMerged) = tracking.merge(reading.changes, of: position, by: messages)
         return (effects + merging, isMerged)
     }
@@ -272,6 +276,7 @@ package struct Gateway: Sendable {
         startedAt = now
         configuration = stored.configuration
         trial = SettingsTrial(kept: stored.remoteSettings)
+        phones = Phones(heard: stored.phonesHeard, at: now)
         commands = Commands(obeyed: stored.obeyedEnvelopes)
         about = stored.about
         served = ServedDevices(on: stored.hardware)

@@ -13,7 +13,7 @@ extension Gateway {
         case sighting(Sighting)
         /// A beacon told the state of its battery.
         case telemetry(BeaconTelemetry)
-        /// The UUIDs under which phones and watches are heard.
+        /// The UUIDs under which phones and watches are heard, where nobody passes their keys (`phoneKeys`): in a replay.
         case phones(Set<BeaconUUID>)
         /// A receiver began or ceased to listen.
         case listening(Receiver, Bool)
@@ -39,6 +39,8 @@ extension Gateway {
         case request(Request)
         /// What the service found out about settings, or did with them.
         case settings(SettingsOutcome)
+        /// What happened to the keys of phones.
+        indirect case phoneKeys(PhoneKeyEvent)
         /// The configuration was read again, or is put in force (`Effect.putInForce`). `modes`: the monitoring modes, by base topic, that trackers get
         /// back with it after a trial.
         indirect case configuration(Configuration, modes: [ExactString: MonitoringMode] = [:])

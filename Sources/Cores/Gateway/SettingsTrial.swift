@@ -93,10 +93,7 @@ struct SettingsTrial: Sendable {
         .Effect]
     {
         guard let pending, pending.end <= now else { return [] }
-        // Seconds as they were set.
-        let limit = decimal(pending.before.remoteTrial)
-        let shown = limit.hasSuffix(".00") ? String(limit.dropLast(3)) : limit
-        let reason = "no \(pending.before.broker.receiver) within \(shown) s"
+        let reason = "no \(pending.before.broker.receiver) within \(seconds(pending.before.remoteTrial)) s"
         return fail(because: reason, of: tracking, &commands, at: now)
     }
 

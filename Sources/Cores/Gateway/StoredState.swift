@@ -38,6 +38,8 @@ package struct StoredState: Sendable {
     package var obeyedEnvelopes: ObeyedEnvelopes
     /// The value of `Gateway.pendingClearKey` of each tracker, in the order of the configuration.
     package var pendingClears: [Set<ExactString>]
+    /// The value of `PhoneTimes.storeKey`.
+    package var phonesHeard: [UInt8]?
     /// Members for the answer to `status`: the program's version and the like.
     package var about: [String: JSONValue]
 
@@ -56,7 +58,7 @@ package struct StoredState: Sendable {
         servedTopics: [UInt8]? = nil, servedDevices: [UInt8]? = nil, servedHardware: [UInt8]? = nil,
         hardware: [UInt8]? = nil, removedTopics: [UInt8]? = nil, lowBatteries: [UInt8]? = nil,
         appliedCommands: [AppliedCommands] = [], obeyedEnvelopes: ObeyedEnvelopes = ObeyedEnvelopes(),
-        pendingClears: [Set<ExactString>] = [],
+        pendingClears: [Set<ExactString>] = [], phonesHeard: [UInt8]? = nil,
         about: [String: JSONValue] = [:]
     ) {
         self.configuration = configuration
@@ -75,6 +77,7 @@ package struct StoredState: Sendable {
         self.appliedCommands = appliedCommands
         self.obeyedEnvelopes = obeyedEnvelopes
         self.pendingClears = pendingClears
+        self.phonesHeard = phonesHeard
         self.about = about
     }
 }

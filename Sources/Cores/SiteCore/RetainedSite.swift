@@ -111,7 +111,10 @@ struct RetainedSite: Sendable {
         case .tag(let id, let state): tags.record(id, state)
         case .room(let id, let state): rooms.record(id, state)
         case .health(let gateway, let state): health.record(gateway, state)
-        default: break
+        // The service retains none of these.
+        case .heard, .nodeHeard, .aliasHeard, .alias, .nodeTelemetry, .available, .card, .tags, .service, .learn,
+            .nearby:
+            break
         }
     }
 
@@ -122,7 +125,11 @@ struct RetainedSite: Sendable {
         case .tag(_, let id): tags.record(id, .unreadable)
         case .room(_, let id): rooms.record(id, .unreadable)
         case .health(_, let gateway): health.record(gateway, .unreadable)
-        default: break
+        // The service retains none of these, or they have parts of their own.
+        case .tags, .heard, .card, .learn, .refused, .service, .nearbyRequest, .nearby, .phones, .availability,
+            .espresense,
+            .espresenseAlias, .espresenseSettings, .espresenseStatus, .espresenseTelemetry:
+            break
         }
     }
 
@@ -145,7 +152,9 @@ struct RetainedSite: Sendable {
             switch report {
             case .tag(let id, let state): tags.record(id, state.map(Retained.value) ?? .absent)
             case .room(let id, let state): rooms.record(id, state.map(Retained.value) ?? .absent)
-            default: break
+            // Sent once, or recorded by who compares them.
+            case .transition, .location, .health, .tags, .card, .learn, .refused, .nearbyRequest, .entity, .virtualNode:
+                break
             }
         }
     }
@@ -215,7 +224,7 @@ struct RetainedSite: Sendable {
     }
 
     private mutating func describe(_ content: Content, _ effects: inout [Site.Effect]) {
-        guard let wanted = discovery?.descriptions(of: content.picture(instance)) else { return }
+        guard let wanted = discovery?.descriptions(of: content.inventory(instance)) else { return }
         let before = entities
         let changes = entities.update(
             to: wanted.map { ($0.topic, ExactString($0.text)) }, isAgain: isHomeAssistantNew)
@@ -308,13 +317,13 @@ extension RetainedSite.Content {
     /// What is described to Home Assistant.
     ///
     /// - Parameter instance: The name of the active service.
-    fileprivate func picture(_ instance: String) -> SiteDiscovery.Picture {
-        var picture = SiteDiscovery.Picture(instance: instance)
-        picture.tags = tags.map { .init(id: $0.id, name: $0.name) }
-        picture.rooms = rooms.map { .init(id: $0.id, name: $0.name) }
-        picture.gateways = gateways.map {
+    fileprivate func inventory(_ instance: String) -> SiteDiscovery.Inventory {
+        var inventory = SiteDiscovery.Inventory(instance: instance)
+        inventory.tags = tags.map { .init(id: $0.id, name: $0.name) }
+        inventory.rooms = rooms.map { .init(id: $0.id, name: $0.name) }
+        inventory.gateways = gateways.map {
             .init(name: $0.health.name, hasCard: $0.hasCard, room: $0.health.room.name)
         }
-        return picture
+        return inventory
     }
 }

@@ -194,7 +194,9 @@ package struct Site: Sendable {
                 isStored: siteTags.list.version != nil, at: now, &effects)
         case .service(let instance, let card):
             receive(card, ofService: instance, isRetained: isRetained, at: now, &effects)
-        default: whereabouts.receive(message, isRetained: isRetained, at: now, &effects)
+        case .heard, .nodeHeard, .aliasHeard, .alias, .nodeTelemetry, .available, .card, .learn, .room, .health,
+            .nearby:
+            whereabouts.receive(message, isRetained: isRetained, at: now, &effects)
         }
     }
 

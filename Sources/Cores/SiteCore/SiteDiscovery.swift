@@ -22,7 +22,7 @@ package struct SiteDiscovery: Sendable {
     }
 
     /// What is to be described.
-    package struct Picture: Hashable, Sendable {
+    package struct Inventory: Hashable, Sendable {
         package struct Item: Hashable, Sendable {
             /// The last level of its topics.
             package var id: String
@@ -102,12 +102,12 @@ package struct SiteDiscovery: Sendable {
     // MARK: Descriptions
 
     /// The descriptions of all entities that Home Assistant should have.
-    package func descriptions(of picture: Picture) -> [Publication] {
+    package func descriptions(of inventory: Inventory) -> [Publication] {
         var list: [Publication] = []
-        describeService(picture.instance, &list)
-        for tag in picture.tags.prefix(Self.tagLimit) { describe(tag: tag, &list) }
-        for room in picture.rooms.prefix(Self.placeLimit) { describe(room: room, &list) }
-        for gateway in picture.gateways.prefix(Self.placeLimit) { describe(gateway: gateway, &list) }
+        describeService(inventory.instance, &list)
+        for tag in inventory.tags.prefix(Self.tagLimit) { describe(tag: tag, &list) }
+        for room in inventory.rooms.prefix(Self.placeLimit) { describe(room: room, &list) }
+        for gateway in inventory.gateways.prefix(Self.placeLimit) { describe(gateway: gateway, &list) }
         return list
     }
 
@@ -157,7 +157,7 @@ package struct SiteDiscovery: Sendable {
     // When a tag, a room or a gateway is removed, its state is emptied, often before Home Assistant removes the entity: hence
     // "is defined".
 
-    private func describe(tag: Picture.Item, _ list: inout [Publication]) {
+    private func describe(tag: Inventory.Item, _ list: inout [Publication]) {
         let object = "tag-" + TopicIdentifier.identifier(of: tag.id)
         let name = tag.name.asEntityName
         let device = device(object, name.isEmpty ? tag.id : name, "Tag")
@@ -222,7 +222,7 @@ package struct SiteDiscovery: Sendable {
             ], to: &list)
     }
 
-    private func describe(room: Picture.Item, _ list: inout [Publication]) {
+    private func describe(room: Inventory.Item, _ list: inout [Publication]) {
         let object = "room-" + TopicIdentifier.identifier(of: room.id)
         let name = room.name.asEntityName
         let device = device(object, name.isEmpty ? room.id : name, "Room", area: room.name)
@@ -244,7 +244,7 @@ package struct SiteDiscovery: Sendable {
             ], to: &list)
     }
 
-    private func describe(gateway: Picture.Gateway, _ list: inout [Publication]) {
+    private func describe(gateway: Inventory.Gateway, _ list: inout [Publication]) {
         let object = "gateway-" + TopicIdentifier.identifier(of: gateway.name)
         // The device of an ibeacon-gateway is described by the gateway's own discovery.
         var device = device(object, gateway.name.asEntityName, "ESPresense node", area: gateway.room)

@@ -53,7 +53,7 @@ package struct TagRoster: Sendable {
         return isChanged
     }
 
-    package func position(ofTag id: String) -> Int? { tags.firstIndex { $0.id == id } }
+    package func index(ofTag id: String) -> Int? { tags.firstIndex { $0.id == id } }
 
     /// The id of the tag with this name, id or beacon; `name` itself if no tag has it.
     func id(named name: String) -> String {

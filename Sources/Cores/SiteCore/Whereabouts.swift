@@ -131,7 +131,7 @@ package struct Whereabouts: Sendable {
                 case .renamed(let former, let room, _): rename(former, to: room, at: now, &effects)
                 case .notRenamed(let room, let new, let refusal):
                     refuse(.rename(room: room, to: new), refusal.text, &effects)
-                default: break
+                case .deaf, .hears, .shared, .asked, .stay, .tooManyGateways, .tooManyRooms: break
                 }
             }
         }
@@ -250,9 +250,9 @@ package struct Whereabouts: Sendable {
     ) {
         retained.receive(.tag(id: id, state), isRetained: isRetained, isActive: isActive, at: now)
         guard !isActive, !isRetained, isBelieved, case .value(let state) = state,
-            let position = states.roster.position(ofTag: id)
+            let index = states.roster.index(ofTag: id)
         else { return }
-        states.adopt(state, ofTag: position, isStored: isStored, engine, &effects)
+        states.adopt(state, ofTag: index, isStored: isStored, engine, &effects)
     }
 
     /// Another service has appeared. It believes what it receives live.
@@ -376,7 +376,7 @@ package struct Whereabouts: Sendable {
         switch request {
         case .train(let room, let tag, let duration):
             let id = states.roster.id(named: tag)
-            if states.roster.position(ofTag: id) == nil {
+            if states.roster.index(ofTag: id) == nil {
                 let text = "the training of '\(shortened(room.name))' was refused: there is no tag '\(shortened(tag))'"
                 effects.append(.log(.warning, text, once: "training"))
                 refuse(request, "there is no tag '\(shortened(tag))'", &effects)

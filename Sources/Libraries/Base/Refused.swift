@@ -67,7 +67,7 @@ extension Refused.Kind {
         return switch self {
         case .connection: "the connection\(isOne ? "" : "s") \(names) \(isOne ? "is" : "are") refused: \(reason)"
         case .clientID: "the client id\(isOne ? "" : "s") \(names) \(isOne ? "is" : "are") refused: \(reason)"
-        case .subscription: "the broker refuses to send us \(names): \(reason)"
+        case .subscription: "the broker refuses the subscription\(isOne ? "" : "s") to \(names): \(reason)"
         case .message: "messages to \(names) are refused: \(reason)"
         case .size: "messages to \(names) are over a limit: \(reason)"
         case .retain: "the broker retains nothing: \(reason)"

@@ -34,10 +34,10 @@ package struct Broker: Hashable, Sendable {
     package var receiver: String { endpoint == nil ? "broker" : "server" }
 
     /// The part of the address that is not secret.
-    package var name: String { endpoint?.origin ?? place(of: hosts[0]) }
+    package var name: String { endpoint?.origin ?? hostAndPort(of: hosts[0]) }
 
     /// `host:port`
-    package func place(of host: String) -> String { "\(host):\(port)" }
+    package func hostAndPort(of host: String) -> String { "\(host):\(port)" }
 
     /// For the advice on a refused login; empty: nothing is odd about the password.
     package var passwordRemark: String { password.secret?.hasOuterBlank == true ? "; \(Secret.outerBlank)" : "" }

@@ -139,8 +139,8 @@ public struct PresenceEngine: Sendable {
         indexes.index(of: key, in: keys).map { nearCount[$0] > 0 } ?? false
     }
 
-    /// The position of a region among those in force.
-    package func position(of key: RegionKey) -> Int? { indexes.index(of: key, in: keys) }
+    /// The index of a region among those in force.
+    package func index(of key: RegionKey) -> Int? { indexes.index(of: key, in: keys) }
 
     /// The position of the region that names the beacon exactly (the last of several), else of the first that it
     /// belongs to. It changes nothing: a function that is not mutating would be called with a copy of the engine.

@@ -12,7 +12,7 @@ extension BrokerEvent {
         case .connected: log.notice("connected to \(name())")
         case .disconnected(let failure, let retryIn):
             log.once("broker", .warning, "no \(broker.receiver): \(failure); next try in \(decimal(retryIn)) s")
-        case .moved(let host): log.notice("the next try is at \(broker.place(of: host))")
+        case .moved(let host): log.notice("the next try is at \(broker.hostAndPort(of: host))")
         case .postponed(_, let code):
             let reason = BrokerFailure.reason(code: code)
             log.once("postponed", .warning, "the broker refuses messages for now: \(reason); they are sent again")

@@ -116,7 +116,7 @@ package struct BrokerWatch {
     }
 
     /// The name of the broker that is connected or tried next.
-    package func name(of broker: Broker) -> String { host.map(broker.place(of:)) ?? broker.name }
+    package func name(of broker: Broker) -> String { host.map(broker.hostAndPort(of:)) ?? broker.name }
 
     private func trouble(with broker: Broker, at now: MonotonicInstant) -> (reason: String, cure: String)? {
         let lost = losses.count { $0.duration(to: now) < Self.memory }

@@ -49,7 +49,7 @@ package struct LinkWatch {
         switch event {
         case .unavailable(let failure), .troubled(let failure): storeProblem = "\(failure.error)"
         case .recovered, .opened: storeProblem = nil
-        default: break
+        case .failed, .stateLost, .kept, .deliver, .regionEdits, .notice, .stopped: break
         }
     }
 

@@ -1,10 +1,10 @@
 import Base
 import Regions
 
-extension PastTransition: Happened {}
-extension PastLocation: Happened {}
-extension HistoryRow: HappenedRow {}
-extension LocationRow: HappenedRow {}
+extension PastTransition: Stampable {}
+extension PastLocation: Stampable {}
+extension HistoryRow: StampableRow {}
+extension LocationRow: StampableRow {}
 
 /// Gives messages and history entries that were made before the wall clock was known their times.
 struct Stamping {
@@ -43,7 +43,7 @@ struct Stamping {
     }
 
     /// Gives the entries of a table that have no time theirs.
-    private func stamp<Stored: HappenedRow>(
+    private func stamp<Stored: StampableRow>(
         _: Stored.Type, _ reading: WallClock, at now: MonotonicInstant, _ timeline: BootTimeline,
         on database: borrowing Database
     ) throws(DatabaseError) {

@@ -150,7 +150,10 @@ package struct RoomReplay: Sendable {
                 emit((now.nanoseconds + (offset ?? 0), report.message(to: addresses)))
             case .found(let finding): found(finding)
             case .refused(let error, _): refusal = error
-            default: break
+            // A replay stores nothing, and nobody hears what is sent only to others.
+            case .send, .record, .regions, .regionsMoved, .store, .editsTaken, .eraseHistory, .deliver, .cardMissing,
+                .obsoleteRemoved, .log, .pageChanged:
+                break
             }
         }
         return refusal

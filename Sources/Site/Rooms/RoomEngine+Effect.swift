@@ -9,7 +9,7 @@ extension RoomEngine {
 
     /// One change of what is published about a tag.
     package struct Decision: Hashable, Sendable {
-        /// Position in `tags`.
+        /// Its index in `tags`.
         package var tag: Int
         package var isHome: Bool
         /// The reported rooms; nil if not known.

@@ -114,9 +114,9 @@ struct TagPresence: Sendable {
         guard !effects.isEmpty else { return [] }
         return effects.compactMap { effect in
             switch effect {
-            case .entered(let region, _): engine.position(of: region).map { .entered(TagIndex(position: $0)) }
+            case .entered(let region, _): engine.index(of: region).map { .entered(TagIndex(position: $0)) }
             case .left(let region, let last, _):
-                engine.position(of: region).map { .left(TagIndex(position: $0), last: last) }
+                engine.index(of: region).map { .left(TagIndex(position: $0), last: last) }
             // The rooms service does not report this yet.
             case .dropped: nil
             }

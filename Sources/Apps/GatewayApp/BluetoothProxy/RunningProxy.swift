@@ -137,7 +137,7 @@ final class RunningProxy {
         switch effect {
         case .listen(let isWanted): wantsPackets = isWanted
         case .adopted(let addresses): homes = addresses
-        default: break
+        case .send, .close, .dial, .scanActively, .note: break
         }
         onEffect(self, effect)
     }

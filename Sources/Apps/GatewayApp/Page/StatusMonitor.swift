@@ -59,7 +59,10 @@ struct StatusMonitor {
                 isNews = true
             case .regions: (isNews, hasOtherRegions) = (true, true)
             case .monitoring: isNews = true
-            default: break
+            case .publish, .recordLocation, .presence, .checkpoint, .editsTaken, .value, .forget, .rereadEdits,
+                .checkSettings,
+                .putInForce, .settingsKept, .storePhoneKeys, .phonesInForce, .publishPhoneList, .log:
+                break
             }
         }
         return isNews

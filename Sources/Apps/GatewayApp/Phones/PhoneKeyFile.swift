@@ -1,3 +1,4 @@
+import Gateway
 package import Identities
 import Shell
 package import System
@@ -58,9 +59,4 @@ package enum PhoneKeyFile {
             throw Failure(.configuration, "\(path) cannot be used: \(error)")
         }
     }
-}
-
-extension [PhoneKeys.Phone] {
-    /// Whether a phone has this key, in either order.
-    package func has(_ key: PhoneKey) -> Bool { contains { $0.key.key.unordered == key.key.unordered } }
 }

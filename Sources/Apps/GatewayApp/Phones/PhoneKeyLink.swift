@@ -1,3 +1,5 @@
+package import Gateway
+
 /// A service's link to the file of the keys of phones: the service does not wait for the disk.
 package protocol PhoneKeyLink: AnyObject {
     /// Stores a change, and calls `done` on the caller's thread, at once if no thread can be started. The caller must not give another

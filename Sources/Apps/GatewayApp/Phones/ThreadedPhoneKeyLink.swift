@@ -1,4 +1,5 @@
 import Base
+package import Gateway
 package import Runtime
 import System
 

@@ -1,6 +1,7 @@
 import Base
 import Configuration
 import Enrolment
+import Gateway
 import GatewayApp
 import Glibc
 import Identities

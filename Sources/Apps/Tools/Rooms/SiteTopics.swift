@@ -73,7 +73,7 @@ final class SiteTopics {
             link.pendingFilters.isEmpty || !link.refusedFilters.isDisjoint(with: needed)
         }
         if let filter = link.refusedFilters.intersection(needed).min() {
-            throw Failure(.noPermission, "the broker refuses to send us \(filter)")
+            throw Failure(.noPermission, "the broker refuses the subscription to \(filter)")
         }
         guard isAnswered else {
             throw Failure(.unavailable, "the broker has not answered a subscription for \(decimal(Self.patience)) s")

@@ -26,7 +26,7 @@ enum BrokerCheck {
 
     /// Whether a host of the broker accepts connections.
     private static func reach(_ host: String, _ broker: Broker) -> (finding: DoctorFinding, isReached: Bool) {
-        let place = broker.place(of: host)
+        let place = broker.hostAndPort(of: host)
         switch HostReach.probe(host, port: broker.port) {
         case .unknownName(let reason):
             let cure = BrokerAdvice.unknownName(host)

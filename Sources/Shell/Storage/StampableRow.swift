@@ -1,6 +1,6 @@
 /// A row of a table of such entries.
-protocol HappenedRow: StoredRow {
-    associatedtype Entry: Happened
+protocol StampableRow: StoredRow {
+    associatedtype Entry: Stampable
     var entry: Entry { get set }
     var boot: String { get }
 }

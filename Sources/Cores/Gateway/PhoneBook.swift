@@ -1,16 +1,12 @@
 import Base
-import Identities
-import Shell
-import System
+package import Identities
 
 /// The keys of phones that are in force, what the other gateways of the site have, and what is still to be stored.
-struct PhoneBook {
+struct PhoneBook: Sendable {
     /// The keys of the state directory.
     private(set) var keys = PhoneKeys()
     /// The keys of the credential.
     private var provided: [PhoneKeys.Phone] = []
-    /// The state of the file that `keys` are of; nil: there is no file.
-    private(set) var stamp: FileStamp?
     /// Whether the file was read at least once since the start.
     private(set) var isRead = false
     /// The lists of the other gateways, each in one order, by their names.
@@ -29,15 +25,12 @@ struct PhoneBook {
 
     /// Adopts what somebody has written into the file. The lists of the other gateways are compared anew: a line that was
     /// deleted by hand comes back.
-    mutating func adopt(_ keys: PhoneKeys, stamp: FileStamp?) {
-        (self.keys, self.stamp, isRead) = (keys, stamp, true)
+    mutating func adopt(_ keys: PhoneKeys) {
+        (self.keys, isRead) = (keys, true)
         pending = PhoneKeys()
         // Most lists are the same.
         for list in Set(lists.values) { learn(list) }
     }
-
-    /// The file could not be read. What was read before stays in force.
-    mutating func failedToRead(_ stamp: FileStamp?) { self.stamp = stamp }
 
     mutating func adopt(provided: [PhoneKeys.Phone]) { self.provided = provided }
 
@@ -81,10 +74,10 @@ struct PhoneBook {
     /// Adopts the file in which the change was stored.
     ///
     /// - Parameter wasChanged: Whether another program had changed it.
-    mutating func adoptStored(_ keys: PhoneKeys, stamp: FileStamp?, wasChanged: Bool) {
+    mutating func adoptStored(_ keys: PhoneKeys, wasChanged: Bool) {
         storing = nil
         let later = pending
-        if wasChanged { adopt(keys, stamp: stamp) } else { (self.keys, self.stamp, isRead) = (keys, stamp, true) }
+        if wasChanged { adopt(keys) } else { (self.keys, isRead) = (keys, true) }
         pending.merge(later)
     }
 
@@ -140,4 +133,9 @@ struct PhoneBook {
     func gateways(having phone: PhoneKeys.Phone, besides own: String) -> [String] {
         lists.filter { $0.key != own && $0.value.phones.has(phone.key) }.keys.sorted()
     }
+}
+
+extension [PhoneKeys.Phone] {
+    /// Whether a phone has this key, in either order.
+    package func has(_ key: PhoneKey) -> Bool { contains { $0.key.key.unordered == key.key.unordered } }
 }

@@ -2,9 +2,7 @@ import Base
 import Identities
 
 /// The list of keys that this gateway publishes for the other gateways of its site: whether, and how often.
-struct OwnPhoneList {
-    /// nil: keys are not shared.
-    private(set) var site: PhoneSite?
+struct OwnPhoneList: Sendable {
     /// Whether the list was published since the start, or something else stands on its topic.
     private var hasPublished = false
     /// Whether the broker lacks the list: another client deleted or replaced it, or the queue was full; or another gateway has
@@ -13,17 +11,8 @@ struct OwnPhoneList {
     /// When the list was published last.
     private var published: MonotonicInstant?
 
-    /// - Returns: whether the site is another one.
-    mutating func adopt(_ site: PhoneSite?) -> Bool {
-        defer { self.site = site }
-        return site != self.site
-    }
-
-    /// The message with the list; nil if there is none to publish. A gateway that never had a phone publishes no list.
-    func publication(of keys: PhoneKeys) -> Publication? {
-        guard let site, !keys.isEmpty || hasPublished, let payload = site.payload(of: keys) else { return nil }
-        return Publication(.state, topic: site.topic, payload: payload, isRetained: true)
-    }
+    /// Whether these keys are published. A gateway that never had a phone publishes no list.
+    func isPublished(with keys: PhoneKeys) -> Bool { !keys.isEmpty || hasPublished }
 
     /// The message was given to the connection.
     ///

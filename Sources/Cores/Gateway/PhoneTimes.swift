@@ -4,9 +4,9 @@ import Identities
 import JSON
 
 /// When each phone was heard last, also before this start: the store has these times.
-struct PhoneTimes {
+package struct PhoneTimes: Sendable {
     /// The key of the store under which it has the times.
-    static let storeKey = "phones heard"
+    package static let storeKey = "phones heard"
     /// How often the times are stored.
     private static let period: Duration = .seconds(3600)
 
