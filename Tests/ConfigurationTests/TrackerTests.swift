@@ -44,6 +44,13 @@ import Testing
                 ($0 as? ConfigurationError)?.problems.map(\.description) == [text]
             }
         }
+        // A mistake in each would be named, if they were read.
+        let mistakes = (0...Configuration.mostTrackers).map { _ in "{tid: 1}" }.joined(separator: ",")
+        #expect {
+            try read("{trackers: [\(mistakes)]}")
+        } throws: {
+            ($0 as? ConfigurationError)?.problems.map(\.member) == ["trackers"]
+        }
     }
 
     @Test("Regions of the top level that many trackers inherit are read once, and no more than a gateway has are taken")

@@ -62,6 +62,22 @@ import Testing
         #expect(text(.message, topic, try consequence()) == expected)
     }
 
+    @Test func `Lost transitions are graver than all else, then locations, commands, states and entities`() throws {
+        let consequence = try consequence()
+        let topics = try #require(consequence.trackers.first).topics
+        func rank(_ kind: Refused.Kind, _ object: String, on connection: String = "availability") -> Int? {
+            consequence.consequence(of: Refused(kind, object, on: connection, because: "no"))?.rank
+        }
+        let ranks = [
+            rank(.message, topics.event), rank(.message, topics.base), rank(.subscription, topics.command),
+            rank(.message, "ibeacon-gateway/hall/region/k"), rank(.retain, "id"), rank(.subscription, "ha/status"),
+            rank(.message, "ha/sensor/ibeacon-gateway-hall/k_rssi/config"),
+            rank(.subscription, "ibeacon-gateway/hall/command"), rank(.message, "ibeacon-rooms/home/heard/hall"),
+            rank(.connection, "id"), rank(.clientID, "id"),
+        ].compactMap { $0 }
+        #expect(ranks.count == 11 && ranks == Set(ranks).sorted(), "\(ranks)")
+    }
+
     @Test(arguments: ["heard", "gateway", "nearby"])
     func `Messages of the feed are missed only if there is a rooms service`(_ kind: String) throws {
         let topic = "ibeacon-rooms/home/\(kind)/hall"

@@ -102,6 +102,13 @@ import Testing
         #expect(suppressed == 999)
     }
 
+    @Test func `what stands behind a text makes no other text of it`() throws {
+        let text = try written { log in
+            for number in 0..<1_000 { log.each("fault", .warning, "fault \(number % 2)", more: "; try \(number)") }
+        }
+        #expect(text == "<4>fault 0; try 0\n<4>fault 1; try 1\n")
+    }
+
     @Test func `a log whose reader has gone does not stop the program`() throws {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [-1, -1]

@@ -59,6 +59,15 @@ import Testing
             testDescription: "hcidump -w", head: "2d00 01 00 5ea1d265 40420100 04 3e2a02", kind: .hcidump,
             words: "is a file of 'hcidump -w'; convert it with: editcap"),
         Row(
+            testDescription: "hcidump -w, a command first", head: "0700 00 00 5ea1d265 40420100 01 0b2003 000000",
+            kind: .hcidump, words: "is a file of 'hcidump -w'"),
+        Row(
+            testDescription: "hcidump -w, whole", head: "2d00 01 00 5ea1d265 40420100 04 3e2a02 010301",
+            kind: .hcidump, words: "is a file of 'hcidump -w'"),
+        Row(
+            testDescription: "PacketLogger, little endian, an event first",
+            head: "35000000 5ea1d265 40420100 01 3e2a02 010301", kind: .packetLogger, words: "Apple's PacketLogger"),
+        Row(
             testDescription: "PacketLogger", head: "00000037 65d2a15e 00014240 01 3e2a02", kind: .packetLogger,
             words: "export it as btsnoop"),
         Row(

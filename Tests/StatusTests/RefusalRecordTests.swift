@@ -132,6 +132,40 @@ import Testing
             ])
     }
 
+    @Test func `The gravest consequence is said first, and of equal ones that of the first refusal`() {
+        var log = Log()
+        for (name, text, rank) in [
+            ("a", "low", 9), ("b", "later", 2), ("c", "least", 12), ("d", "also", 2), ("e", "grave", 0),
+        ] {
+            log.add(Self.refused(name), consequence: RefusalRecord.Consequence(text, rank: rank))
+        }
+        #expect(log.findings() == ["messages to e, b, d and 2 more are refused: no; grave; later; also"])
+    }
+
+    @Test func `What nobody has words for is said behind what has a consequence`() {
+        var log = Log()
+        log.add(Self.refused("a"), consequence: "")
+        log.add(Self.refused("b"), consequence: RefusalRecord.Consequence("low", rank: 9))
+        #expect(log.findings() == ["messages to b, a are refused: no; low"])
+    }
+
+    @Test func `Rights are missing only where the reason may be rights`() {
+        for kind in [Refused.Kind.message, .subscription] {
+            for (cause, cure) in [
+                (Refused.Cause.rights, "right"), (.quota, "quotas"), (.unsupported, "own settings"),
+            ] {
+                var log = Log()
+                log.add(Refused(kind, "a", on: "availability", because: "no", cause: cause))
+                let cures = log.record.findings(besides: "main", at: .zero).map(\.cure)
+                #expect(cures.count == 1 && cures[0].contains(cure), "\(kind) \(cause): \(cures)")
+            }
+        }
+        var log = Log()
+        log.add(Self.refused("a"))
+        log.add(Refused(.message, "a", on: "main", because: "no", cause: .quota))
+        #expect(log.record.entries.map(\.refused.cause) == [.quota])
+    }
+
     @Test func `One and several of a kind have their own words`() {
         for (kind, one, two) in [
             (Refused.Kind.connection, "the connection 'a' is refused: no", "the connections 'a', 'b' are refused: no"),

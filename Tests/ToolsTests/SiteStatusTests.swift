@@ -204,6 +204,23 @@ import Testing
         #expect(status.json["aliases"]?["Jane"] == "keys:jane" && status.json["unknownIds"] == ["keys:bob"])
     }
 
+    @Test func `An id that ESPresense gives to two beacons is that of neither, and is no unknown id`() {
+        let uuid = "11112222-3333-4444-5555-666677778888"
+        let retained = [
+            Self.root + "tags":
+                #"{"v":1,"version":1,"by":"a","tags":[{"uuid":"\#(uuid)","major":1,"minor":7,"id":"jane","name":"Jane"},{"uuid":"\#(uuid)","major":1,"minor":8,"id":"bob","name":"Bob"},{"uuid":"\#(uuid)","major":1,"minor":9,"id":"eve","name":"Eve"}]}"#,
+            "espresense/settings/iBeacon:\(uuid)-1-7/config": #"{"id":"keys:x"}"#,
+            "espresense/settings/iBeacon:\(uuid)-1-8/config": #"{"id":"keys:x"}"#,
+            "espresense/settings/iBeacon:\(uuid)-1-9/config": #"{"id":"keys:eve"}"#,
+        ]
+        var status = SiteStatus(retained.mapValues { Array($0.utf8) }, closed: [:], site: "home")
+        status.unread.unknownIDs = ["keys:x", "keys:y"]
+        let remarks = status.nodeRemarks
+        #expect(remarks.count == 3 && remarks[0] == "ESPresense nodes call Eve 'keys:eve'", "\(remarks)")
+        #expect(remarks[1].contains("several beacons 'keys:x', among them Bob, Jane"), "\(remarks)")
+        #expect(remarks[2].contains("'keys:y'") && !remarks[2].contains("'keys:x'"), "\(remarks)")
+    }
+
     @Test func `The topics with messages that cannot be read are told, the latest first, and of many the first few`()
         throws
     {

@@ -29,15 +29,28 @@ package struct Refused: Hashable, Sendable {
         }
     }
 
+    /// What has to change at the other side.
+    package enum Cause: Hashable, Sendable {
+        /// The rights of this login, or nothing that the other side names.
+        case rights
+        /// A limit of amounts: other messages, or the same one later, may be admitted.
+        case quota
+        /// The other side admits such a thing to nobody.
+        case unsupported
+    }
+
     /// The connection, as the metrics name it: `main`, `availability`, `readings`.
     package var connection: String
     package var kind: Kind
     package var object: String
     /// The other side's reason, in words. It never contains a secret.
     package var reason: String
+    package var cause: Cause
 
-    package init(_ kind: Kind, _ object: String, on connection: String, because reason: String) {
-        (self.kind, self.object, self.connection, self.reason) = (kind, object, connection, reason)
+    package init(
+        _ kind: Kind, _ object: String, on connection: String, because reason: String, cause: Cause = .rights
+    ) {
+        (self.kind, self.object, self.connection, self.reason, self.cause) = (kind, object, connection, reason, cause)
     }
 
     /// Whether the admission of `other` is that of this one.

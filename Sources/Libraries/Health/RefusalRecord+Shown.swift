@@ -42,7 +42,9 @@ extension RefusalRecord {
     }
 
     private static func finding(_ kind: Refused.Kind, _ entries: [Entry], because reason: String) -> Finding? {
-        guard !entries.isEmpty else { return nil }
+        // The sorts are stable: of equal ones, what was refused first is said first.
+        let entries = entries.sorted { rank($0) < rank($1) }
+        guard let gravest = entries.first else { return nil }
         let names = named(of: entries.map(\.refused.object))
         var text = kind.sentence(of: names, andMore: entries.count - names.count, because: reason)
         // Entries of one kind and reason may lack different things.
@@ -50,10 +52,13 @@ extension RefusalRecord {
         for case let consequence? in entries.map(\.consequence) where !consequence.text.isEmpty {
             if !lacking.contains(consequence) { lacking.append(consequence) }
         }
-        // The sort is stable: what was refused first is said first.
-        lacking.sort { $0.rank < $1.rank }
         if !lacking.isEmpty { text += "; " + lacking.prefix(mostShown).map(\.text).joined(separator: "; ") }
-        return Finding(.warning, kind.subject, text, cure: kind.cure)
+        return Finding(.warning, kind.subject, text, cure: kind.cure(of: gravest.refused.cause))
+    }
+
+    /// What is missed without a word for it is the least.
+    private static func rank(_ entry: Entry) -> Int {
+        entry.consequence.map { $0.text.isEmpty ? .max : $0.rank } ?? .max
     }
 
     /// The members of each: `connection`, `kind`, `object`, `reason`, `count`, `firstAgo`, `lastAgo`, `over`.
@@ -104,8 +109,12 @@ extension Refused.Kind {
         }
     }
 
-    fileprivate var cure: String {
+    fileprivate func cure(of cause: Refused.Cause) -> String {
         switch self {
+        case .subscription where cause != .rights, .message where cause != .rights:
+            cause == .quota
+                ? "look at the broker's quotas, its disk and its log"
+                : "change the broker's own settings: they forbid this to every login"
         case .connection: "look at the broker's log: it may admit one connection, or other client ids than this one"
         case .clientID: "let the broker admit this client id, too, or several client ids for one login"
         case .subscription, .message:

@@ -75,7 +75,7 @@ package struct RefusalRecord: Hashable, Sendable {
             return naming(consequence, at: now)
         }
         let wasMissed = !entries[place].isOver && entries[place].consequence != nil
-        entries[place].refused.reason = refused.reason
+        (entries[place].refused.reason, entries[place].refused.cause) = (refused.reason, refused.cause)
         entries[place].count += 1
         (entries[place].last, entries[place].isOver) = (now, false)
         entries[place].consequence = consequence

@@ -64,6 +64,9 @@ package enum BrokerFailure: Error, Hashable, Sendable {
         return Refused(kind, clientID, on: connection, because: description)
     }
 
+    /// CONNACK refused the connection.
+    var isNotAccepted: Bool { if case .notAccepted = self { true } else { false } }
+
     /// Another version of MQTT may do better. A broker that does not know a version says so, or closes the connection
     /// (MQTT 5, section 3.1.2.2).
     package var isAboutProtocol: Bool {
@@ -126,6 +129,15 @@ extension BrokerFailure: CustomStringConvertible {
         }
     }
 
+    /// What has to change where a message or a subscription is refused with this code (MQTT 5, section 2.4).
+    package static func cause(code: UInt8) -> Refused.Cause {
+        switch code {
+        case 0x91, 0x93, 0x96, 0x97: .quota
+        case 0x8f, 0x90, 0x99, 0x9e, 0xa1, 0xa2: .unsupported
+        default: .rights
+        }
+    }
+
     /// MQTT 5, section 2.4, the codes that a client can meet.
     package static func reason(code: UInt8) -> String {
         switch code {
@@ -145,17 +157,23 @@ extension BrokerFailure: CustomStringConvertible {
         case 0x8c: "wrong authentication method"
         case 0x8d: "keepalive missed"
         case 0x8e: "another client took this client id"
+        case 0x8f: "topic filter not allowed"
         case 0x90: "topic name not allowed"
         case 0x91: "packet identifier in use"
         case 0x93: "too many messages at once"
         case 0x95: "packet too large"
         case 0x96: "messages come too fast"
         case 0x97: "quota exceeded"
+        case 0x98: "an administrator asked for it"
         case 0x99: "payload format invalid"
         case 0x9a: "it does not support retained messages"
         case 0x9b: "it does not support this QoS"
         case 0x9c, 0x9d: "use another server"
+        case 0x9e: "it does not support shared subscriptions"
         case 0x9f: "connections come too fast"
+        case 0xa0: "the connection lasted too long"
+        case 0xa1: "it does not support subscription identifiers"
+        case 0xa2: "it does not support wildcards in subscriptions"
         default: "reason code \(code)"
         }
     }

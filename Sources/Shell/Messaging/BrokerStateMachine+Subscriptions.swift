@@ -63,7 +63,10 @@ extension BrokerStateMachine {
         guard let answered else { return [] }
         // MQTT 3.1.1 has the one code, without a reason.
         let reason = code == 0x80 ? "no reason given" : BrokerFailure.reason(code: code)
-        let news = isGranted ? admitted(.subscription, answered) : [refused(.subscription, answered, because: reason)]
+        let news =
+            isGranted
+            ? admitted(.subscription, answered)
+            : [refused(.subscription, answered, because: reason, BrokerFailure.cause(code: code))]
         fatal.answered(answered)
         return (event.map { [.tell($0)] } ?? []) + news + requestNext(at: now)
     }
@@ -77,13 +80,15 @@ extension BrokerStateMachine {
     // MARK: For the record of refusals
 
     mutating func note(_ message: QueuedPublication, _ why: Refusal) -> [Action] {
-        why.kind.map { [refused($0, message.publication.topic, because: why.reason)] } ?? []
+        why.kind.map { [refused($0, message.publication.topic, because: why.reason, why.cause)] } ?? []
     }
 
-    mutating func refused(_ kind: Refused.Kind, _ object: String, because reason: String) -> Action {
+    mutating func refused(
+        _ kind: Refused.Kind, _ object: String, because reason: String, _ cause: Refused.Cause = .rights
+    ) -> Action {
         let place = Refused(kind == .subscription ? kind : .message, object, on: settings.name, because: "")
         if refusedObjects.count < Self.mostRefusedObjects { refusedObjects.insert(place) }
-        return .tell(.refusal(Refused(kind, object, on: settings.name, because: reason)))
+        return .tell(.refusal(Refused(kind, object, on: settings.name, because: reason, cause: cause)))
     }
 
     mutating func admitted(_ kind: Refused.Kind, _ object: String) -> [Action] {

@@ -145,7 +145,7 @@ struct BrokerStateMachine {
         _ failure: BrokerFailure, at now: MonotonicInstant, using generator: inout some RandomNumberGenerator
     ) -> [Action] {
         let (lasted, limits) = (connection.map { $0.since.duration(to: now) }, connection?.limits ?? .none)
-        let hasDelivered = connection?.hasDelivered ?? false
+        let (hasDelivered, cause) = (connection?.hasDelivered ?? false, levels.cause(of: failure))
         guard stopBy == nil else {
             state = .closed
             return []
@@ -167,7 +167,7 @@ struct BrokerStateMachine {
         if let lasted { backoff.connectionEnded(after: hasDelivered ? Backoff.lasting : lasted) }
         let delay = backoff.nextDelay(using: &generator)
         state = .waiting(until: now.advanced(by: delay))
-        actions.append(.tell(.disconnected(failure, retryIn: delay)))
+        actions.append(.tell(.disconnected(cause, retryIn: delay)))
         // Together: a command that asked once must not take the first of several hosts for all.
         if let host = hosts.connectionEnded(after: lasted) { actions.append(.tell(.moved(toHost: host))) }
         return actions

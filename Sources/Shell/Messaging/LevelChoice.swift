@@ -10,6 +10,9 @@ package struct LevelChoice: Hashable, Sendable {
         case fallback(hasBeenAccepted: Bool)
     }
 
+    /// Why the first version failed, while the second one has not been accepted.
+    private var firstFailure: BrokerFailure?
+
     private let preferred: MQTTProtocolLevel
     /// nil: there is no other.
     private let fallback: MQTTProtocolLevel?
@@ -25,7 +28,20 @@ package struct LevelChoice: Hashable, Sendable {
 
     /// The broker accepted the connection. One that accepts the fallback is spoken to like that from then on.
     package mutating func accepted() {
+        firstFailure = nil
         if case .fallback = state { state = .fallback(hasBeenAccepted: true) }
+    }
+
+    /// The failure that names the cause, of the one that an attempt ended with and that of the version before it. A forbidden packet
+    /// is the cause of both; in the words of the second version it is only a packet of another version.
+    ///
+    /// Ask before `failed`.
+    package func cause(of failure: BrokerFailure) -> BrokerFailure {
+        guard case .fallback(hasBeenAccepted: false) = state, case .invalidPacket? = firstFailure else {
+            return failure
+        }
+        return failure.isAboutProtocol && !failure.isNotAccepted || failure == .silent
+            ? firstFailure ?? failure : failure
     }
 
     /// What the end of an attempt means for the next one.
@@ -42,9 +58,11 @@ package struct LevelChoice: Hashable, Sendable {
         switch state {
         case .preferred where fallback != nil && (failure.isAboutProtocol || failure == .silent):
             state = .fallback(hasBeenAccepted: false)
+            firstFailure = failure
             return .atOnce
         case .fallback(hasBeenAccepted: false):
             state = .preferred
+            firstFailure = nil
             return .later
         default: return .asBefore
         }

@@ -35,6 +35,11 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
         if case .byBroker(let code) = self { BrokerFailure.reason(code: code) } else { description }
     }
 
+    /// What has to change at the broker.
+    package var cause: Refused.Cause {
+        if case .byBroker(let code) = self { BrokerFailure.cause(code: code) } else { .rights }
+    }
+
     /// The kind in the record of refusals; nil: nobody refused it.
     package var kind: Refused.Kind? {
         switch self {

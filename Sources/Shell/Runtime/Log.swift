@@ -74,15 +74,17 @@ package final class Log: Sendable {
     /// Writes the first lines of a kind in a minute whose texts differ, at most `textsOfKind`. For mistakes of people: each one
     /// has to be seen, because each has to be mended.
     ///
-    /// - Parameter kind: the kind of the lines, and whose they are. It must not consist of outside data alone.
+    /// - Parameters:
+    ///   - kind: the kind of the lines, and whose they are. It must not consist of outside data alone.
+    ///   - more: what stands behind the text and makes no other text of it, such as a time, with its punctuation.
     package func each(
-        _ kind: String, _ priority: LogPriority, _ text: String, fields: [String: String] = [:],
+        _ kind: String, _ priority: LogPriority, _ text: String, more: String = "", fields: [String: String] = [:],
         of budget: LogLimiter.Budget = .general
     ) {
         guard priority <= threshold else { return }
         let now = Clocks.now()
         let decision = limiter.withLock { $0.admit(kind, text: text, of: Self.textsOfKind, at: now) }
-        write(priority, { text }, fields, decision, of: budget)
+        write(priority, { text + more }, fields, decision, of: budget)
     }
 
     private func write(

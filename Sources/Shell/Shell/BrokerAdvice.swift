@@ -32,8 +32,14 @@ package enum BrokerAdvice {
         case .notAccepted where broker.username == nil && failure.isLogin:
             return "this broker requires a login: set \"username\" and \"passwordFile\"; "
                 + "on the broker: sudo mosquitto_passwd /etc/mosquitto/passwd NAME"
-        case .notAccepted where failure.isLogin: return "check \"username\" and the password" + broker.passwordRemark
-        case .notAccepted, .settings: return "change that setting"
+        case .notAccepted(let code) where failure.isLogin:
+            let check = "check \"username\" and the password" + broker.passwordRemark
+            // Some brokers refuse a connection whose will goes to a topic that the login may not write.
+            return [5, 0x87].contains(code)
+                ? check + "; if they are right, the login lacks the right to connect, or to write to its own topics"
+                : check
+        case .notAccepted(let code): return notAccepted(code, broker)
+        case .settings: return "change that setting"
         case .unaskedExactlyOnce: return "nothing else may use the client id '\(broker.clientID)'"
         case .messageTooLarge:
             return "find out which client sent it; the broker's message_size_limit keeps such messages out"
@@ -43,6 +49,22 @@ package enum BrokerAdvice {
                 ? "is this the port for TLS (mostly 8883)?"
                 : "is this the port for MQTT without TLS (mostly 1883)? For a port with TLS set \"tls\": true"
         case .keepaliveMissed, .unacknowledged, .other: return own
+        }
+    }
+
+    /// - Parameter code: Of CONNACK. None of those here is about the login.
+    private static func notAccepted(_ code: UInt8, _ broker: Broker) -> String {
+        switch code {
+        case 1, 0x84: "set \"mqttProtocolLevel\" to a version that the broker speaks: 4 is MQTT 3.1.1, 5 is MQTT 5"
+        case 2, 0x85:
+            "let the broker admit the client id '\(broker.clientID)', or set a \"clientId\" that it admits"
+        case 0x8a: "take the login, the client id and this machine's address off the broker's list of banned clients"
+        case 0x90, 0x95, 0x99...0x9b:
+            "the broker refuses the will of the connection: look at its limits for topics and messages, and at its log"
+        case 0x97: "raise the broker's quota: mostly of connections or of messages for each login; its log says which"
+        case 0x9c, 0x9d: "set \"host\" to the server that the broker's operator names"
+        case 0x9f: "raise the broker's limit of new connections; the gateway tries again after growing pauses"
+        default: own
         }
     }
 

@@ -11,14 +11,16 @@ extension BrokerEvent {
         switch self {
         case .connected: log.notice("connected to \(name())")
         case .disconnected(let failure, let retryIn):
-            log.once("broker", .warning, "no \(broker.receiver): \(failure); next try in \(decimal(retryIn)) s")
+            // A broker that ends the connection and then refuses the login says two things, and the second one is the cause.
+            let more = "; next try in \(decimal(retryIn)) s"
+            log.each("broker", .warning, "no \(broker.receiver): \(failure)", more: more)
         case .moved(let host): log.notice("the next try is at \(broker.hostAndPort(of: host))")
         case .postponed(_, let code):
             let reason = BrokerFailure.reason(code: code)
-            log.once("postponed", .warning, "the broker refuses messages for now: \(reason); they are sent again")
+            log.each("postponed", .warning, "the broker refuses messages for now: \(reason); they are sent again")
         case .refused(let token, let refusal):
             // The record of refusals names the topic.
-            if token.isStored { log.once("refused", .warning, "a message is set aside: \(refusal)") }
+            if token.isStored { log.each("refused", .warning, "a message is set aside: \(refusal)") }
         case .steppedAside(_, let topic, let reason):
             let text = "the message on \(topic) is not accepted: \(reason); it is kept and tried again once an hour"
             log.write(.warning, "\(text); later messages are accepted")

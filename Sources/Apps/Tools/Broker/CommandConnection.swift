@@ -20,6 +20,8 @@ final class CommandConnection {
     /// Topic filters that the broker has not answered.
     private(set) var pendingFilters: Set<String>
     private(set) var refusedFilters: Set<String> = []
+    /// The broker's words for them.
+    private(set) var filterRefusals: [String: Refused] = [:]
     /// What the broker limits on the latest connection.
     private(set) var limits = BrokerLimits.none
     /// Connections that ended after the broker had accepted them.
@@ -124,6 +126,7 @@ final class CommandConnection {
             case .subscriptionRefused(let filter):
                 pendingFilters.remove(filter)
                 refusedFilters.insert(filter)
+            case .refusal(let refused) where refused.kind == .subscription: filterRefusals[refused.object] = refused
             // This connection has no command reader and no outbox, and a command needs no dropped messages.
             case .decoded, .untaken, .postponed, .refusal, .admitted, .steppedAside, .wantsMessage, .answered: break
             }

@@ -15,7 +15,5 @@ extension SiteStatus {
     }
 
     /// Facts about nodes, for users.
-    var nodeRemarks: [String] {
-        shownAliases.sorted { $0.key < $1.key }.map { "ESPresense nodes call \($0.key) '\($0.value)'" } + unread.remarks
-    }
+    var nodeRemarks: [String] { NodeNames(ofTags: shownAliases, all: aliases.values).remarks(unread) }
 }

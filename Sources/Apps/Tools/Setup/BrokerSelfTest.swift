@@ -23,9 +23,11 @@ final class BrokerSelfTest {
         /// Why the connection failed, if it failed.
         var failure: BrokerFailure?
         /// Topics for which the broker refuses messages, with its reasons.
-        var refused: [(topic: String, reason: String)] = []
+        var refused: [(topic: String, reason: String, cause: Refused.Cause)] = []
         /// Filters to which it refuses subscriptions.
         var refusedFilters: Set<String> = []
+        /// With their reasons, where the broker gives one.
+        var filterRefusals: [String: Refused] = [:]
         /// Topics of messages that it took and did not deliver back.
         var undelivered: Set<String> = []
         /// Whether the gateway may read commands; nil if the test could not determine it.
@@ -85,13 +87,16 @@ final class BrokerSelfTest {
         while true {
             let test = BrokerSelfTest(configuration, topics, fatal: fatal, isService: isService)
             try test.attempt(level: levels.level)
-            if let failure = test.outcome.failure, levels.failed(failure) == .atOnce { continue }
+            if let failure = test.outcome.failure {
+                test.outcome.failure = levels.cause(of: failure)
+                if levels.failed(failure) == .atOnce { continue }
+            }
             if let topic = test.fatalTopic, fatal.count < mostFatal {
                 fatal.insert(topic)
                 continue
             }
             let reason = "the broker ends the connection when it is sent"
-            test.outcome.refused += fatal.sorted().map { ($0, reason) }
+            test.outcome.refused += fatal.sorted().map { ($0, reason, .rights) }
             return test.outcome
         }
     }
@@ -116,7 +121,7 @@ final class BrokerSelfTest {
         }
         _ = try link.step(Self.patience) { link.pendingFilters.isEmpty }
         outcome.limits = link.limits
-        outcome.refusedFilters = link.refusedFilters
+        (outcome.refusedFilters, outcome.filterRefusals) = (link.refusedFilters, link.filterRefusals)
         var taken: Set<String> = []
         for message in messages where !fatal.contains(message.topic) {
             guard let isTaken = try send(message, by: link) else { return }
@@ -156,7 +161,9 @@ final class BrokerSelfTest {
             return nil
         }
         guard let refusal = link.refusals[token] else { return true }
-        if message.topic != tracker.topics.command { outcome.refused.append((message.topic, refusal.reason)) }
+        if message.topic != tracker.topics.command {
+            outcome.refused.append((message.topic, refusal.reason, refusal.cause))
+        }
         return false
     }
 

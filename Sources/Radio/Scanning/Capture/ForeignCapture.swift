@@ -77,7 +77,20 @@ package enum ForeignCapture: Hashable, Sendable {
         guard bytes.count > 12, bytes[2] <= 1, bytes[3] == 0, let microseconds = number(bytes, at: 8, true) else {
             return false
         }
-        return bytes[0] | bytes[1] != 0 && microseconds < 1_000_000 && 1...4 ~= bytes[12]
+        let length = Int(bytes[0]) | Int(bytes[1]) << 8
+        guard length != 0, microseconds < 1_000_000, 1...4 ~= bytes[12] else { return false }
+        // A record of PacketLogger may begin with the same bytes. Its length counts the time, too.
+        return packetLength(bytes, at: 12).map { $0 == length } ?? true
+    }
+
+    /// The bytes of a packet of H4, with its kind, as its header says; nil for one whose header is not there.
+    private static func packetLength(_ bytes: Span<UInt8>, at offset: Int) -> Int? {
+        guard offset + 5 <= bytes.count else { return nil }
+        return switch bytes[offset] {
+        case 1, 3: 4 + Int(bytes[offset + 3])
+        case 2: 5 + (Int(bytes[offset + 3]) | Int(bytes[offset + 4]) << 8)
+        default: 3 + Int(bytes[offset + 2])
+        }
     }
 
     /// Length (4), seconds, microseconds, the kind of the record. Older files are big endian. A record of a command, event or data

@@ -54,18 +54,26 @@ enum BrokerRightsCheck {
         of topic: UsedTopic, _ outcome: BrokerSelfTest.Outcome, _ command: String, for user: String
     ) -> [DoctorFinding] {
         guard topic.isNeeded else { return [] }
-        let cure = { (right: String) in "let '\(user)' \(right) there; in mosquitto's acl_file: \(topic.line)" }
+        func cure(_ right: String, _ cause: Refused.Cause = .rights) -> String {
+            switch cause {
+            case .rights: "let '\(user)' \(right) there; in mosquitto's acl_file: \(topic.line)"
+            case .quota: "look at the broker's quotas, its disk and its log"
+            case .unsupported: "change the broker's own settings: they forbid this to every login"
+            }
+        }
         var findings: [DoctorFinding] = []
         for probe in topic.probes {
             for refused in outcome.refused where refused.topic == probe.topic {
                 findings.append(
                     DoctorFinding(
-                        .broker, "messages to \(probe.topic) are refused: \(refused.reason)", cure: cure("write")))
+                        .broker, "messages to \(probe.topic) are refused: \(refused.reason)",
+                        cure: cure("write", refused.cause)))
             }
         }
         for filter in topic.filters where filter != command && outcome.refusedFilters.contains(filter) {
-            findings.append(
-                DoctorFinding(.broker, "the subscription to \(filter) is refused", cure: cure("read")))
+            let refused = outcome.filterRefusals[filter]
+            let text = "the subscription to \(filter) is refused" + (refused.map { ": \($0.reason)" } ?? "")
+            findings.append(DoctorFinding(.broker, text, cure: cure("read", refused?.cause ?? .rights)))
         }
         for probe in topic.probes where outcome.undelivered.contains(probe.topic) {
             findings.append(
