@@ -46,6 +46,19 @@ import YAML
         ) { first, _ in first }
     }
 
+    @Test func `A person is told which secrets the cards hold, and of none that they do not hold`() throws {
+        let withKey = try card()
+        #expect(withKey.secrets == [.login, .siteKey])
+        #expect(
+            CardWriter.remark(on: [withKey]).hasPrefix(
+                "They hold secrets (the login at the broker, the site's key) until"))
+        let wireless = try card { $0.wiFi = try CardWiFi(name: "Home", password: Secret("wifi-secret"), country: "DE") }
+        #expect(CardWriter.remark(on: [withKey, wireless]).contains("the Wi-Fi's password"))
+        let plain = try card(CardTemplate.Entry(room: "Hall")) { ($0.members, $0.files) = (["host": "broker.lan"], []) }
+        #expect(plain.secrets.isEmpty)
+        #expect(CardWriter.remark(on: [plain]).hasPrefix("They hold the configuration until"))
+    }
+
     @Test func `The configuration, the site's key and the login are files that only their owner may read`() throws {
         let files = try written(card())
         let secrets = files.filter { $0.key.hasPrefix("/etc/ibeacon-gateway/") }

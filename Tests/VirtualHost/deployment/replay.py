@@ -52,15 +52,24 @@ def run_shell(lines, before):
         return False, (late.stdout or b"").decode(errors="replace") + "\n(no end)"
 
 
+def questions_of(lines):
+    """What `run_conversation` waits for, and answers."""
+    return [each for each in (question(line) for line in lines[1:]) if each]
+
+
+def question(line):
+    """Returns the question and its answer; None if the line is none."""
+    # A question ends with a colon; what it offers stands before in brackets. What is measured anew each time (the
+    # strength, say) stands in no question.
+    found = re.match(r"(.*?(?:\]|\)|name|[Pp]assword|User name|broker): )(.*)$", line + (" " if line.endswith(":") else ""))
+    return (found[1], found[2]) if found and not found[1].startswith(" ") else None
+
+
 def run_conversation(lines, before):
     """Types what stands behind each question of the conversation when that question comes."""
     command = lines[0].removeprefix("$ ")
-    # A question ends with a colon; what it offers stands before in brackets. What is measured anew each time (the
-    # strength, say) stands in no question.
-    questions = [re.match(r"(.*?(?:\]|\)|name|[Pp]assword|User name|broker): )(.*)$", line + (" " if line.endswith(":") else ""))
-                 for line in lines[1:]]
-    asked = [found and not found[1].startswith(" ") for found in questions]
-    questions = [(found[1], found[2]) for found, is_asked in zip(questions, asked) if is_asked]
+    asked = [question(line) is not None for line in lines[1:]]
+    questions = questions_of(lines)
     pid, terminal = pty.fork()
     if pid == 0:
         words = [*before, "bash", "-c", command]
@@ -79,14 +88,14 @@ def run_conversation(lines, before):
         said += data.decode(errors="replace")
         return bool(data)
 
-    for question, answer in questions:
-        while question not in said[seen:]:
+    for asks, answer in questions:
+        while asks not in said[seen:]:
             if time.monotonic() > end or not listen():
-                problem = f"the question '{question}' did not come"
+                problem = f"the question '{asks}' did not come"
                 break
         if problem:
             break
-        seen = said.index(question, seen) + len(question)
+        seen = said.index(asks, seen) + len(asks)
         os.write(terminal, (answer + "\n").encode())
     while not problem and listen():
         if time.monotonic() > end:
@@ -106,6 +115,7 @@ def run_conversation(lines, before):
 arguments = sys.argv[1:]
 user = ["runuser", "-u", arguments[1], "--"] if arguments[:1] == ["--as"] else []
 failed = 0
+boxes_run, commands, questions_answered, waited = 0, 0, 0, 0.0
 for argument in arguments[2 if user else 0:]:
     path, _, section = argument.partition("#")
     found = False
@@ -120,7 +130,16 @@ for argument in arguments[2 if user else 0:]:
         for line in said.splitlines():
             print("    " + line, flush=True)
         failed += not well
+        boxes_run += 1
+        waited += time.monotonic() - start
+        if kind == "sh":
+            commands += sum(bool(line.strip()) for line in lines)
+        else:
+            commands += 1
+            questions_answered += len(questions_of(lines))
     if not found:
         print(f"not so: {argument} has no box that is to be run", flush=True)
         failed += 1
+# For what a person needs: boxes, commands, questions, and seconds in which the person waited for the machine.
+print(f"typed: {boxes_run} {commands} {questions_answered} {waited:.0f}")
 sys.exit(1 if failed else 0)

@@ -11,6 +11,13 @@ struct BootCard {
     }
 
     /// Where the configuration and its files are on the machine.
+    /// What stands on a card that others should not read, as a person is told.
+    enum HeldSecret: String, CaseIterable {
+        case login = "the login at the broker"
+        case siteKey = "the site's key"
+        case wiFi = "the Wi-Fi's password"
+    }
+
     static let directory = "/etc/ibeacon-gateway"
 
     /// The name of the gateway: its `deviceId`, and the folder of the card among others.
@@ -29,6 +36,14 @@ struct BootCard {
         var contents = [("user-data", Secret(userData)), ("meta-data", Secret(metaData))]
         if let wiFi { contents.append(("network-config", Secret(wiFi.configuration.yaml))) }
         return contents
+    }
+
+    /// Which secrets this card holds.
+    var secrets: Set<HeldSecret> {
+        var secrets: Set<HeldSecret> = wiFi == nil ? [] : [.wiFi]
+        if files.contains(where: { $0.name == "password" }) { secrets.insert(.login) }
+        if files.contains(where: { $0.name == "site-key" }) { secrets.insert(.siteKey) }
+        return secrets
     }
 
     private static let header = "#cloud-config\n# Made by: ibeacon-gateway card\n"

@@ -50,7 +50,7 @@ enum CardCommand {
             """
             Wrote \(names) into \(folder), for the gateway '\(card.name)' in \(room).
             Copy them onto the boot partition (bootfs) of a card with Raspberry Pi OS 13 (trixie), in the place of those that are there.
-            \(CardWriter.remark)
+            \(CardWriter.remark(on: [card]))
             What is missing after the first boot stands in ibeacon-gateway.txt on that partition.
             """)
         return .ok

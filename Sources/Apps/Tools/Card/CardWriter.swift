@@ -60,7 +60,12 @@ struct CardWriter {
         }
     }
 
-    static let remark =
-        "They hold secrets (the login at the broker, the site's key, the Wi-Fi's password) until the first boot has moved them "
-        + "off the card. Delete the folder when the machine runs."
+    /// What a person must know of the files: which secrets they hold, and until when.
+    static func remark(on cards: [BootCard]) -> String {
+        let secrets = BootCard.HeldSecret.allCases.filter { secret in cards.contains { $0.secrets.contains(secret) } }
+        let names = secrets.map(\.rawValue).joined(separator: ", ")
+        return (secrets.isEmpty ? "They hold the configuration" : "They hold secrets (\(names))")
+            + " until the first boot has moved \(secrets.isEmpty ? "it" : "them") off the card. "
+            + "Delete the folder when the machine runs."
+    }
 }

@@ -33,7 +33,7 @@ enum CardsCommand {
         Terminal.print(
             """
             Wrote \(cards.count) cards into \(folder), each in the folder of its host name.
-            \(CardWriter.remark)
+            \(CardWriter.remark(on: cards))
             Their rights at the broker: ibeacon-gateway acl\(settings) --gateways \(names)
             """)
         return .ok
