@@ -13,6 +13,7 @@ var homeCount: UInt64?
 var printsEach = false
 var isOneWeak = false
 var isAblation = false
+var isOracle = false
 var restHours: Int?
 var seed: UInt64?
 var every = 1
@@ -35,6 +36,8 @@ for argument in CommandLine.arguments.dropFirst() {
         printsEach = true
     } else if argument == "--ablation" {
         isAblation = true
+    } else if argument == "--oracle" {
+        isOracle = true
     } else if argument == "--weak" {
         isOneWeak = true
     } else if argument.hasPrefix("--rest=") {
@@ -69,7 +72,12 @@ if isAblation {
 }
 if let homeCount {
     // The homes from 1001 on are for reporting, those from 1 to 200 for tuning.
-    let first = seed ?? 1001
+    let first = seed ?? (isOracle ? 2001 : 1001)
+    if isOracle {
+        var report = OracleReport(tuning: tuning, isOneWeak: isOneWeak)
+        report.run(homes: first..<first + homeCount)
+        exit(0)
+    }
     var report = HomesReport(
         tuning: tuning, isEngineOnly: isEngineOnly, printsEach: printsEach, isOneWeak: isOneWeak,
         restHours: restHours)

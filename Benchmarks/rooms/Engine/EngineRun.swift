@@ -23,9 +23,10 @@ struct EngineRun {
     var beliefs: [(time: Double, [Float])] = []
     private let notesBelief: Bool
 
+    /// - Parameter known: What the engine knows from the beginning; nil: that the gateways exist.
     init(
         _ home: Home, _ tuning: RoomTuning, phases: [Double]? = nil, nodes: NodeFeed? = nil, areKnown: Bool = true,
-        notesBelief: Bool = false
+        notesBelief: Bool = false, knowing known: LearnedSite? = nil
     ) {
         self.home = home
         self.notesBelief = notesBelief
@@ -34,7 +35,7 @@ struct EngineRun {
         engine = RoomEngine(tuning: tuning)
         var learned = LearnedSite()
         learned.gateways = home.gateways.map { LearnedSite.Gateway(name: $0.name, room: nil, isKnown: areKnown) }
-        engine.restore(learned)
+        engine.restore(known ?? learned)
         let tags = [1, 2].map { (minor: UInt16) in
             TagDescription(
                 id: minor == 1 ? "tag" : "still", name: "Tag",

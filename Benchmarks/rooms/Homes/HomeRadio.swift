@@ -17,8 +17,8 @@ struct HomeRadio {
     private let plan: FloorPlan
     let receivers: [Receiver]
     /// Mean level at a distance of one metre, dBm, and how fast it falls.
-    private let reference: Double
-    private let exponent: Double
+    let reference: Double
+    let exponent: Double
     /// Losses of the walls between two rooms of one floor, and of a floor, dB.
     private let walls: [[Double]]
     private let floorLoss: Double

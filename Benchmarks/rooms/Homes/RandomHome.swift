@@ -20,8 +20,8 @@ struct RandomHome {
     /// What is lived before the trials. People rest for minutes, not for hours, so that it is short.
     private(set) var week: [Session] = []
     private(set) var trials: [Trial] = []
-    private let plan: FloorPlan
-    private let radio: HomeRadio
+    let plan: FloorPlan
+    let radio: HomeRadio
     private var random: Random
 
     /// - Parameters:
