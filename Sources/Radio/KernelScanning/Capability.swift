@@ -18,10 +18,20 @@ package enum Capability: Int, CaseIterable, Sendable {
         return effective >> UInt64(rawValue) & 1 == 1
     }
 
-    /// A command that grants the capability.
+    /// What does not work without the capability, as the middle of a sentence: "is missing, …".
+    package var purpose: String {
+        switch self {
+        case .netAdmin: "which scanner \"mgmt\" needs"
+        case .netRaw:
+            "which scanner \"hci\", the check that the controller scans, and the reset of a hung controller need"
+        }
+    }
+
+    /// What grants the capability: the unit, the options of a container, which `setcap` cannot exceed, or a command.
     package var cure: String {
         """
         run as the systemd service (its unit grants AmbientCapabilities=\(name)), \
+        in a container with --cap-add NET_ADMIN --cap-add NET_RAW, \
         or once: sudo setcap cap_net_admin,cap_net_raw+ep "$(command -v ibeacon-gateway)"
         """
     }

@@ -107,8 +107,7 @@ package enum RadioDiagnosis {
 
     private static func rights(_ capability: Capability) -> Finding {
         guard !capability.isHeld else { return Finding("\(capability.name) is held") }
-        let use = capability == .netAdmin ? "scanner \"mgmt\"" : "scanner \"hci\" and resetting a hung controller"
-        return Finding("\(capability.name) is missing, which \(use) needs", cure: capability.cure)
+        return Finding("\(capability.name) is missing, \(capability.purpose)", cure: capability.cure)
     }
 
     private static func state(of index: UInt16, _ information: ControllerInformation) -> Finding {
