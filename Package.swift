@@ -33,8 +33,8 @@ let smallProgram: [LinkerSetting] = [
 /// library for other packages must not be here, because they refuse such flags.
 let cold: Set = [
     "BluetoothProxy", "Configuration", "DBus", "Enrolment", "GatewayApp", "GatewayEntities", "HTTPMessaging", "Health",
-    "PageServer", "ProxyLink", "RoomMessages", "RoomsApp", "ServiceDiscovery", "Shell", "Status", "StatusPage",
-    "Storage", "System", "Tools", "YAML",
+    "PageServer", "ProxyLink", "RoomMessages", "RoomRules", "RoomsApp", "ServiceDiscovery", "Shell", "Status",
+    "StatusPage", "Storage", "System", "Tools", "YAML",
 ]
 let forSize: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
@@ -105,11 +105,15 @@ let package = Package(
         pure("Cores/ReadingFeed", ["Base", "Beacon", "SiteProtocol"]),
         // The Bluetooth proxy for Home Assistant.
         pure("Cores/BluetoothProxy", ["Base", "Beacon"]),
+        // The rules of other programs, which are compared with ours.
+        pure("Site/RoomRules"),
         pure("Site/Rooms", ["Base", "Beacon", "Regions", "Presence", "SiteProtocol"]),
         pure(
             "Cores/SiteCore",
             ["Base", "Beacon", "Configuration", "Health", "JSON", "OwnTracks", "Regions", "Rooms", "SiteProtocol"]),
-        pure("Site/RoomMessages", ["Base", "JSON", "OwnTracks", "Rooms", "SiteCore", "SiteProtocol"]),
+        pure(
+            "Site/RoomMessages",
+            ["Base", "Beacon", "JSON", "OwnTracks", "Regions", "RoomRules", "Rooms", "SiteCore", "SiteProtocol"]),
 
         adapter("Radio/Scanning", ["Base", "Beacon", "Identities", "System"]),
         library("C/CCrypto", pkgConfig: "libcrypto", debian: "libssl-dev"),
@@ -206,7 +210,7 @@ let package = Package(
         tests(
             "RoomMessagesTests",
             [
-                "Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions", "RoomMessages", "Rooms",
+                "Base", "Beacon", "Configuration", "JSON", "OwnTracks", "Regions", "RoomMessages", "RoomRules", "Rooms",
                 "RoomsSupport", "SiteCore", "SiteProtocol",
             ]),
         tests("JSONTests", ["JSON"]),
@@ -364,7 +368,8 @@ let package = Package(
         .executableTarget(
             name: "rooms-benchmark",
             dependencies: [
-                "Base", "Beacon", "CHeap", "ReadingFeed", "Regions", "Rooms", "RoomsSupport", "SiteProtocol",
+                "Base", "Beacon", "CHeap", "ReadingFeed", "Regions", "RoomRules", "Rooms", "RoomsSupport",
+                "SiteProtocol",
             ],
             path: "Benchmarks/rooms",
             exclude: ["run", "load", "traces"], swiftSettings: settings),

@@ -1,3 +1,4 @@
+import RoomRules
 import Rooms
 
 /// Our engine beside the peers' rules and the plain Markov model, on one home.
@@ -9,7 +10,7 @@ struct Comparison {
 
     func printTable() {
         Table.printHead(home)
-        for (name, rule) in peerRules(home) {
+        for (name, rule) in peerRules(rooms: home.gateways.map(\.room)) {
             Table.printRow(name, score { place in playAnew(rule, home.sessions[place]) })
         }
         for (spread, weight, stay, threshold) in [

@@ -2,6 +2,7 @@
 """A client of the Bluetooth proxy, as Home Assistant is one: aioesphomeapi. Prints one line of JSON.
 
 usage: client.py listen PORT KEY SECONDS   subscribes, and tells what came within this time, or since the last packet of the feed
+       client.py window PORT KEY SECONDS   the same, and asks for a window of active scan at once, which it does not end
        client.py refused PORT KEY          tells how a connection with this key fails; `-` for none
        client.py dialled KEY               waits at Home Assistant's port 6054 for the proxy to dial, twice
 """
@@ -11,10 +12,12 @@ import struct
 import sys
 import time
 
-from aioesphomeapi import APIClient, APIConnectionError, ReconnectLogic
+from aioesphomeapi import APIClient, APIConnectionError, BluetoothScannerMode, ReconnectLogic
 from aioesphomeapi.outgoing_connection import OutgoingConnectionServer
 
 HEAD = bytes.fromhex("02011a1aff4c000215")
+# The scan response of Tests/VirtualHost/scenarios/38-proxy-restarts.sh.
+ANSWER = bytes.fromhex("020a00")
 
 
 def client(port, key, **more):
@@ -25,13 +28,14 @@ class Received:
     """The packets of the feed: each has its number and its time."""
 
     def __init__(self):
-        self.numbers, self.delays, self.twice, self.other = set(), [], 0, 0
+        self.numbers, self.delays, self.twice, self.other, self.answers = set(), [], 0, 0, 0
 
     def add(self, message):
         now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         for packet in message.advertisements:
             if not packet.data.startswith(HEAD):
                 self.other += 1
+                self.answers += packet.data == ANSWER
                 continue
             number, sent = struct.unpack_from(">QQ", packet.data, len(HEAD))
             self.twice += number in self.numbers
@@ -47,7 +51,7 @@ class Received:
         }
 
 
-async def listen(port, key, seconds):
+async def listen(port, key, seconds, asks=False):
     api, received, states = client(port, key), Received(), []
     await api.connect(login=True)
     info, (entities, services) = await api.device_info(), await api.list_entities_services()
@@ -63,8 +67,11 @@ async def listen(port, key, seconds):
         "state": int(states[0].state) if states else None,
     }), flush=True)
     begin = time.process_time()
+    if asks:
+        api.bluetooth_scanner_set_mode(BluetoothScannerMode.ACTIVE)
     await asyncio.sleep(seconds)
-    print(json.dumps({**received.report(), "cpu_ms": round((time.process_time() - begin) * 1000)}), flush=True)
+    more = {"answers": received.answers, "modes": [int(state.mode) for state in states], "configured": [int(state.configured_mode) for state in states]} if asks else {}
+    print(json.dumps({**received.report(), **more, "cpu_ms": round((time.process_time() - begin) * 1000)}), flush=True)
     await api.disconnect()
 
 
@@ -101,7 +108,8 @@ async def dialled(key):
     print(json.dumps({"name": name, "seconds": times}), flush=True)
 
 
-VERBS = {"listen": lambda w: listen(int(w[0]), w[1], float(w[2])), "refused": lambda w: refused(int(w[0]), w[1]), "dialled": lambda w: dialled(w[0])}
+VERBS = {"listen": lambda w: listen(int(w[0]), w[1], float(w[2])), "window": lambda w: listen(int(w[0]), w[1], float(w[2]), asks=True),
+         "refused": lambda w: refused(int(w[0]), w[1]), "dialled": lambda w: dialled(w[0])}
 
 if __name__ == "__main__":
     if len(sys.argv) < 3 or sys.argv[1] not in VERBS:

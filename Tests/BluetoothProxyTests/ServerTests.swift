@@ -225,9 +225,8 @@ import Testing
     }
 
     @Test func `It is asked for while one client wants it`() throws {
-        var settings = ProxyHarness.settings
-        settings.configuredMode = .active
-        var harness = try ProxyHarness(settings)
+        var harness = try ProxyHarness()
+        harness.input(.scan(ProxyScan(state: .running, configuredMode: .active)))
         let first = harness.subscribed()
         let second = harness.subscribed(from: "192.0.2.2")
         _ = harness.takeEffects()
@@ -238,6 +237,18 @@ import Testing
         #expect(harness.takeEffects().isEmpty)
         harness.input(.closed(second))
         #expect(harness.takeEffects().contains(.scanActively(false)))
+    }
+
+    @Test func `What is no longer offered is not wanted either, and has to be asked for again`() throws {
+        var harness = try ProxyHarness()
+        harness.input(.scan(ProxyScan(state: .running, configuredMode: .active)))
+        let id = harness.subscribed()
+        harness.ask(id, 127, "0801")
+        #expect(harness.takeEffects().contains(.scanActively(true)))
+        harness.input(.scan(ProxyScan(state: .running)))
+        #expect(harness.takeEffects() == [.scanActively(false)])
+        harness.input(.scan(ProxyScan(state: .running, configuredMode: .active)))
+        #expect(harness.takeEffects().isEmpty)
     }
 
     // MARK: Dialling

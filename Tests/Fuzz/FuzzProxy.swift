@@ -26,7 +26,6 @@ private func makeServer() -> ProxyServer {
     let address = DeviceAddress(value: 0xB827_EB00_1122, isRandom: false)
     var settings = ProxySettings(
         name: "kitchen", friendlyName: "Kitchen", macAddress: address, bluetoothAddress: address, projectVersion: "1")
-    settings.configuredMode = .active
     guard let key = ProxyKey(psk), let functions else { fatalError("libsodium") }
     return ProxyServer(settings, key: key, primitives: functions)
 }
@@ -84,7 +83,11 @@ private func client(_ input: ArraySlice<UInt8>) {
         case 210..<220 where state.isBlocked:
             state.isBlocked = false
             next = .drained(joined.id)
-        case 220..<230: next = .scan(ProxyScan(state: .running, mode: step & 1 == 0 ? .active : .passive))
+        case 220..<230:
+            next = .scan(
+                ProxyScan(
+                    state: .running, mode: step & 1 == 0 ? .active : .passive,
+                    configuredMode: step & 2 == 0 ? .active : .passive))
         case 230..<235: next = .received(joined.id, client.seal(plaintext: part))
         case 235..<238: next = .received(joined.id, part)
         case 238: next = .homeAssistantStarted

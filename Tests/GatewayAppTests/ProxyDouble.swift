@@ -34,7 +34,10 @@ final class ProxyDouble {
         func handle(_ input: ProxyServer.Input) {
             switch input {
             case .heard(let report, let data): packets.append("\(report.address) \(data.count)")
-            case .scan(let scan): inputs.append("\(scan.state)")
+            case .scan(let scan):
+                let isOffered = scan.configuredMode == .active
+                inputs.append(
+                    "\(scan.state)\(scan.mode == .active ? " active" : isOffered ? ", active is offered" : "")")
             case .homes(let homes): inputs.append("homes \(homes)")
             case .homeAssistantStarted: inputs.append("birth")
             default: break

@@ -72,7 +72,24 @@ import Testing
         fixture.wait(.seconds(2))
         show([], fixture)
         #expect(machine.endpoints.map(\.isStopped) == [false])
-        #expect(machine.endpoints.first?.inputs == ["homes []", "running", "stopped"])
+        #expect(machine.endpoints.first?.inputs == ["homes []", "stopped", "running", "stopped"])
+    }
+
+    @Test func `A window of active scan is asked for at the adapter of the proxy, and what becomes of it is told`()
+        throws
+    {
+        let fixture = try start(adapters: [0, 1])
+        #expect(fixture.radio.offersActiveScan)
+        fixture.radio.adapters[1].isListening = true
+        fixture.radio.adapters[1].activeScan = .available
+        fixture.wait(.seconds(2))
+        machine.endpoints[1].onEffect(.scanActively(true))
+        #expect(fixture.radio.activeScans == [Receiver(index: 1)])
+        fixture.radio.adapters[1].activeScan = .running
+        fixture.wait(.seconds(2))
+        #expect(machine.endpoints[1].inputs == ["homes []", "stopped", "running, active is offered", "running active"])
+        try fixture.reload("")
+        #expect(fixture.radio.activeScans.isEmpty && !fixture.radio.offersActiveScan)
     }
 
     @Test func `Packets are heard while a client wants them, each by the proxy of its adapter`() throws {
@@ -130,6 +147,15 @@ import Testing
         machine.outwardAddress = "10.0.0.9"
         fixture.wait(.seconds(2))
         #expect(announced(fixture)["esphome/discover/ibg-hall"]?.contains("10.0.0.9") == true)
+    }
+
+    @Test(arguments: ["localhost:6053", "127.0.0.2:6053", "[::1]:6053"])
+    func `A proxy that only this machine can reach is announced nowhere, and says why`(listen: String) throws {
+        let fixture = try start("bluetoothProxy: {keyFile: \"key\", listen: \"\(listen)\"},")
+        #expect(machine.endpoints.count == 1 && machine.buses.isEmpty)
+        #expect(announced(fixture).isEmpty)
+        let state = try #require(fixture.service.proxies.states.first)
+        #expect(!state.isAtBroker && state.avahiProblem?.hasSuffix("where no other machine reaches it") == true)
     }
 
     @Test func `A proxy that is switched off is closed, and its announcement is emptied`() throws {

@@ -36,6 +36,16 @@ final class RadioDouble: RadioLink {
     var lostOfTap: UInt64 = 0
 
     func setTap(_ output: PacketOutput?) { packets = output }
+    /// Whether windows of active scan are offered, and for which adapters one is wanted.
+    private(set) var offersActiveScan = false
+    private(set) var activeScans: Set<Receiver> = []
+
+    func setOffersActiveScan(_ offers: Bool) { offersActiveScan = offers }
+
+    func scanActively(_ isWanted: Bool, by receiver: Receiver) {
+        if isWanted { activeScans.insert(receiver) } else { activeScans.remove(receiver) }
+    }
+
     func packetsLost(by receiver: Receiver) -> UInt64 { lostOfTap }
 
     var isStarted: Bool { output != nil }

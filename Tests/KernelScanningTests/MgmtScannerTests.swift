@@ -718,6 +718,169 @@ private final class ScannerFixture: ScannerOutput {
         #expect(scanner.adapters.map(\.reports) == [3])
     }
 
+    // MARK: - Windows of active scan
+
+    /// A scanner that offers windows, with as many monitors of others.
+    private func offering(_ fixture: ScannerFixture, others: UInt8 = 0, isFiltering: Bool = false) throws -> MgmtScanner
+    {
+        let scanner = try fixture.started()
+        #expect(scanner.adapters.map(\.activeScan) == [.unavailable])
+        scanner.setOffersActiveScan(true)
+        #expect(fixture.kernel.sent() == ["readMonitorFeatures 0"])
+        fixture.kernel.answers(
+            .readMonitorFeatures, 0, ScannerFixture.features(monitors: 1 + others, isFiltering: isFiltering))
+        return scanner
+    }
+
+    private let adapter = Receiver(index: 0)
+
+    @Test func `A window is a discovery of the kernel, which is ended after 35 s`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try offering(fixture)
+        #expect(scanner.adapters.map(\.activeScan) == [.available])
+        scanner.scanActively(true, by: adapter)
+        fixture.kernel.beginsWindow()
+        #expect(fixture.kernel.sent() == ["readMonitorFeatures 0", "startDiscovery 0"])
+        #expect(scanner.adapters.map(\.activeScan) == [.running])
+        #expect(scanner.adapters.map(\.isListening) == [true])
+        fixture.wait(.milliseconds(34_900))
+        #expect(!fixture.kernel.sent().contains { $0.contains("Discovery") })
+        fixture.wait(.milliseconds(100))
+        #expect(fixture.kernel.sent() == ["stopDiscovery 0"])
+        fixture.kernel.endsWindow()
+        #expect(scanner.adapters.map(\.activeScan) == [.available])
+        #expect(fixture.kernel.sent().isEmpty)
+        fixture.wait(.seconds(60))
+        #expect(!fixture.kernel.sent().contains { $0.contains("Discovery") }, "it was asked for once")
+    }
+
+    @Test func `A service that ends stops the discovery of its window`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try offering(fixture)
+        scanner.scanActively(true, by: adapter)
+        fixture.kernel.beginsWindow()
+        _ = fixture.kernel.sent()
+        scanner.stop()
+        #expect(fixture.kernel.sent().contains("stopDiscovery 0"))
+    }
+
+    @Test func `No window is offered where another program has a monitor, and that is told once`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try offering(fixture, others: 1)
+        #expect(scanner.adapters.map(\.activeScan) == [.unavailable])
+        scanner.scanActively(true, by: adapter)
+        fixture.kernel.answers(.readMonitorFeatures, 0, ScannerFixture.features(monitors: 2))
+        #expect(fixture.kernel.sent() == ["readMonitorFeatures 0"])
+        #expect(fixture.notices.filter { $0.contains("no windows of active scan") }.count == 1)
+    }
+
+    @Test func `Without the right to read the raw socket, or while none is offered, no window is begun`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        scanner.scanActively(true, by: adapter)
+        #expect(fixture.kernel.sent().isEmpty)
+        let blind = ScannerFixture()
+        blind.kernel.capabilities = [.netAdmin]
+        let other = try blind.make()
+        try other.start()
+        blind.kernel.informs(0, isPowered: true)
+        blind.kernel.answers(.addPatternsMonitor, 0, [1, 0])
+        other.setOffersActiveScan(true)
+        _ = blind.kernel.sent()
+        other.scanActively(true, by: adapter)
+        #expect(blind.kernel.sent().isEmpty && other.adapters.map(\.activeScan) == [.unavailable])
+    }
+
+    @Test func `What devices answer during a window is not for presence, and what they send is`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try offering(fixture)
+        var response = ScriptedKernel.advertisingReport
+        response[5] = 4
+        scanner.scanActively(true, by: adapter)
+        fixture.kernel.beginsWindow()
+        fixture.kernel.observers[0]?.queue.append(response)
+        fixture.kernel.observes(0)
+        #expect(fixture.drainEvents() == ["0 heard"])
+        fixture.kernel.observers[0]?.queue.append(response)
+        scanner.scanActively(false, by: adapter)
+        fixture.kernel.endsWindow()
+        #expect(fixture.drainEvents().isEmpty, "it waited in the raw socket")
+        // The discovery of another program is not ours to judge.
+        fixture.kernel.says(0x0013, 0, [6, 1])
+        fixture.kernel.observers[0]?.queue.append(response)
+        fixture.kernel.observes(0)
+        #expect(fixture.drainEvents() == ["0 heard", "0 heard"])
+    }
+
+    @Test
+    func `Of a controller that matches patterns, presence gets the same while every packet is wanted, and in windows`()
+        throws
+    {
+        let fixture = ScannerFixture()
+        let scanner = try offering(fixture, isFiltering: true)
+        scanner.setWantsAll(true)
+        fixture.kernel.grants(0, handle: 2)
+        fixture.report(0)
+        #expect(fixture.drainEvents() == ["0 heard"], "an iBeacon")
+        var other = Array(ManagementEventTests.found.dropFirst(6))
+        // Its data begins with flags, and goes on with that of the manufacturer.
+        let prefix = try #require(other.firstRange(of: [0xff, 0x4c, 0x00, 0x02, 0x15]))
+        other[prefix.lowerBound + 3] = 0x10
+        fixture.kernel.says(0x002f, 0, other)
+        #expect(fixture.drainEvents().isEmpty)
+        scanner.scanActively(true, by: adapter)
+        fixture.kernel.beginsWindow(isFiltering: true)
+        fixture.kernel.observes(0)
+        #expect(fixture.drainEvents().isEmpty)
+        scanner.scanActively(false, by: adapter)
+        fixture.kernel.endsWindow()
+        scanner.setWantsAll(false)
+        fixture.kernel.grants(0, handle: 3)
+        fixture.kernel.says(0x002f, 0, other)
+        #expect(fixture.drainEvents() == ["0 heard"], "what the controller delivers then is its own choice")
+    }
+
+    @Test func `Windows over a day cost no leave that is false, and a beacon that goes in one leaves`()
+        throws
+    {
+        let fixture = ScannerFixture()
+        fixture.kernel.controller = { _ in ScriptedHCISocket.complete(0x1009, [1, 2, 3, 4, 5, 6]) }
+        let scanner = try offering(fixture)
+        var isDiscovering = false
+        func fiveSeconds(_ hasBeacon: Bool) {
+            if hasBeacon, isDiscovering { fixture.kernel.observes(0) } else if hasBeacon { fixture.report(0) }
+            fixture.wait(.seconds(5))
+        }
+        // A window each two minutes.
+        for minute in 0..<720 {
+            if minute % 2 == 0 {
+                scanner.scanActively(true, by: adapter)
+                for _ in 0..<3 {
+                    fixture.kernel.beginsWindow()
+                    isDiscovering = true
+                    for _ in 0..<2 { fiveSeconds(true) }
+                    // The kernel ends it, and scans for the monitor again.
+                    fixture.kernel.stopsScan(0)
+                    fixture.kernel.says(0x0013, 0, [6, 0])
+                    fixture.kernel.scans(0)
+                    isDiscovering = false
+                }
+                scanner.scanActively(false, by: adapter)
+                fixture.kernel.answers(.readMonitorFeatures, 0, ScannerFixture.features(monitors: 1))
+            }
+            while fixture.kernel.host.now.duration(to: .zero.advanced(by: .seconds(120 * (minute / 2 + 1)))) > .zero {
+                fiveSeconds(true)
+            }
+        }
+        #expect(fixture.decisions.count == 1, "it entered")
+        #expect(scanner.adapters.map(\.isListening) == [true])
+        #expect(fixture.notices.isEmpty)
+        scanner.scanActively(true, by: adapter)
+        fixture.kernel.beginsWindow()
+        for _ in 0..<120 { fiveSeconds(false) }
+        #expect(fixture.decisions.count == 2, "it left")
+    }
+
     @Test func `A report of a discovery that began before this program proves the scan`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.make()

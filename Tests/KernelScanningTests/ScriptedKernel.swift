@@ -81,6 +81,25 @@ final class ScriptedKernel: KernelBluetooth {
         scans(index, window: window)
     }
 
+    /// Nobody else has a monitor, and the discovery that was asked for begins: the passive scan ends, and an active one begins.
+    func beginsWindow(_ index: UInt16 = 0, isFiltering: Bool = false) {
+        let features: UInt8 = isFiltering ? 1 : 0
+        answers(.readMonitorFeatures, index, [features, 0, 0, 0, features, 0, 0, 0, 32, 0, 16, 1, 0])
+        stopsScan(index)
+        sends(0x200b, [1, 18, 0, 18, 0, 0, 0], to: index)
+        sends(0x200c, [1, 0], to: index)
+        answers(.startDiscovery, index, [6])
+        says(0x0013, index, [6, 1])
+    }
+
+    /// The discovery that was stopped ends, and the kernel scans for the monitor again.
+    func endsWindow(_ index: UInt16 = 0) {
+        stopsScan(index)
+        answers(.stopDiscovery, index, [6])
+        says(0x0013, index, [6, 0])
+        scans(index)
+    }
+
     func holds(_ capability: Capability) -> Bool { capabilities.contains(capability) }
 
     /// A message of the management socket: header, then `parameters`.

@@ -60,7 +60,7 @@ import Testing
         }
         var replay = RoomReplay(SiteSettings())
         var messages: [Publication] = []
-        for line in lines { try? replay.play(line: Array(line.utf8), { messages.append($0.message) }, { _ in }) }
+        for line in lines { _ = try? replay.play(line: Array(line.utf8), { messages.append($0.message) }, { _ in }) }
         replay.run(for: .seconds(2), { messages.append($0.message) }, { _ in })
         return messages
     }

@@ -1,4 +1,5 @@
 import Glibc
+import RoomRules
 import Rooms
 
 /// What each tuned constant is good for: the engine without it, beside the engine with it, on recordings and random homes.

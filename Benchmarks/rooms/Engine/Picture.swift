@@ -1,3 +1,5 @@
+import RoomRules
+
 /// Belief over time for one session: the probability of each room as a filled line, with the true room behind it and the
 /// reported one as a bar.
 struct Picture {

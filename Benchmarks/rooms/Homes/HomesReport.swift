@@ -1,4 +1,5 @@
 import Glibc
+import RoomRules
 import Rooms
 
 /// Our engine beside the peers' rules and the plain Markov model, on many random homes.
@@ -80,7 +81,7 @@ struct HomesReport {
         var feed = random.nodePeriod.map { NodeFeed(seed: number, period: $0) }
         func heard(_ session: Session) -> Session { feed?.heard(of: session) ?? session }
         let trials = judged(random).map { heard($0.session) }
-        for (name, rule) in peerRules(random.home) {
+        for (name, rule) in peerRules(rooms: random.home.gateways.map(\.room)) {
             add(name, random, number, trials.map { playAnew(rule, $0) })
         }
         let walk = heard(random.walk)

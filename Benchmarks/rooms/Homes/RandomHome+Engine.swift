@@ -1,3 +1,4 @@
+import RoomRules
 import Rooms
 
 extension RandomHome {

@@ -1,4 +1,5 @@
 import Glibc
+import RoomRules
 import Rooms
 
 /// The figures of the acceptance points 2 to 4, from the simulated house.

@@ -1,4 +1,5 @@
 import Glibc
+import RoomRules
 
 /// What the levels of a recording deviate by.
 struct NoiseFit {

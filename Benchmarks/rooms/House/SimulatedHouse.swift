@@ -1,6 +1,7 @@
 import Base
 import Beacon
 import Regions
+import RoomRules
 import Rooms
 import RoomsSupport
 import SiteProtocol

@@ -1,4 +1,5 @@
 import Glibc
+import RoomRules
 
 /// A tag in the house: still, or worn by a person who walks.
 struct SimulatedTag {

@@ -1,3 +1,5 @@
+import RoomRules
+
 /// How well the reports of one tag agree with its life in the house.
 struct TagLife {
     private(set) var right = 0.0

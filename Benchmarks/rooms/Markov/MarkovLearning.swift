@@ -1,4 +1,5 @@
 import Glibc
+import RoomRules
 
 /// Sums over seconds, weighted, of which the cells of a model are made.
 private struct Sums {

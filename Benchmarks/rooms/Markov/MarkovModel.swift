@@ -1,4 +1,5 @@
 import Glibc
+import RoomRules
 
 /// The plain hidden Markov model of `ROOMS.md`: one Gaussian and one hit rate per room and gateway, a step per second.
 struct MarkovModel {

@@ -1,3 +1,5 @@
+import RoomRules
+
 /// What all gateways measured of one tag at one moment.
 struct Moment {
     /// Seconds.
@@ -10,7 +12,7 @@ struct Moment {
 
 /// One uninterrupted recording with known rooms.
 struct Session {
-    typealias Stay = (room: Int, from: Double, to: Double)
+    typealias Stay = RoomStay
 
     var name: String
     var moments: [Moment] = []
@@ -34,5 +36,18 @@ struct Session {
             stays[stays.count - 1].to = moment.time
         }
         return stays
+    }
+}
+
+extension PeerRule {
+    /// Plays a session, reading by reading.
+    mutating func play(_ session: Session) -> [Report] {
+        guard let first = session.moments.first, let last = session.moments.last else { return [] }
+        let readings = session.moments.flatMap { moment in
+            moment.levels.enumerated().compactMap { gateway, level in
+                level.map { PeerReading(time: moment.time, level: $0, gateway: gateway) }
+            }
+        }
+        return play(readings, in: first.time...last.time)
     }
 }

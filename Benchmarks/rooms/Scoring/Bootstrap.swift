@@ -1,3 +1,5 @@
+import RoomRules
+
 /// How far the figures of a home could have come out otherwise: sessions are drawn again, with replacement.
 struct Bootstrap {
     /// Of time right, of false changes per hour, and of the delays' median: 5th and 95th percentile.

@@ -1,3 +1,5 @@
+import RoomRules
+
 /// One line per rule.
 enum Table {
     static func printHead(_ home: Home) {

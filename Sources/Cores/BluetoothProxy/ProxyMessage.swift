@@ -86,11 +86,11 @@ struct ProxyMessage {
 
     static func time(_ epochSeconds: UInt32) -> ProxyMessage { ProxyMessage(type: 37) { $0.fixed(1, epochSeconds) } }
 
-    static func scan(_ scan: ProxyScan, configuredMode: ProxyScan.Mode) -> ProxyMessage {
+    static func scan(_ scan: ProxyScan) -> ProxyMessage {
         ProxyMessage(type: 126) {
             $0.number(1, UInt64(scan.state.rawValue))
             $0.number(2, UInt64(scan.mode.rawValue))
-            $0.number(3, UInt64(configuredMode.rawValue))
+            $0.number(3, UInt64(scan.configuredMode.rawValue))
         }
     }
 

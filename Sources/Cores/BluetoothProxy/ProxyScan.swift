@@ -16,9 +16,10 @@ package struct ProxyScan: Hashable, Sendable {
 
     package var state: State
     package var mode: Mode
+    /// What Home Assistant is to leave the scanner at. With `active` it asks for windows of active scan.
+    package var configuredMode: Mode
 
-    package init(state: State, mode: Mode = .passive) {
-        self.state = state
-        self.mode = mode
+    package init(state: State, mode: Mode = .passive, configuredMode: Mode = .passive) {
+        (self.state, self.mode, self.configuredMode) = (state, mode, configuredMode)
     }
 }

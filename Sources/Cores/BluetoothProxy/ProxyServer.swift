@@ -208,7 +208,7 @@ package struct ProxyServer: Sendable {
         case .unsubscribe: sessions[index].unsubscribe()
         case .setMode(let mode):
             sessions[index].wantsActiveScan =
-                mode == .active && settings.configuredMode == .active && sessions[index].isSubscribed
+                mode == .active && scan.configuredMode == .active && sessions[index].isSubscribed
             sessions[index].answer(state, at: now)
         case .ping, .deviceInfo, .time, .capabilities, .device, .attribute, .connectionParameters, .freeConnections,
             .other:
@@ -265,11 +265,13 @@ package struct ProxyServer: Sendable {
 
     // MARK: The radio
 
-    private var state: ProxyMessage { .scan(scan, configuredMode: settings.configuredMode) }
+    private var state: ProxyMessage { .scan(scan) }
 
     private mutating func announce(_ scan: ProxyScan, at now: MonotonicInstant) {
         guard scan != self.scan else { return }
         self.scan = scan
+        // What is no longer offered is not wanted either, should it be offered again.
+        if scan.configuredMode == .passive { for index in sessions.indices { sessions[index].wantsActiveScan = false } }
         for index in sessions.indices where sessions[index].isSubscribed { sessions[index].answer(state, at: now) }
     }
 

@@ -29,8 +29,6 @@ package struct ProxySettings: Hashable, Sendable {
     /// The minor version of the API, after 1. From 15 on, capabilities are asked for.
     package var apiMinorVersion: UInt32 = 14
     package var features = ProxyFeatures.listening
-    /// What Home Assistant is to leave the scanner at. With `active` it asks for windows of active scan.
-    package var configuredMode = ProxyScan.Mode.passive
     /// Whether Home Assistant is dialled.
     package var dials = true
 

@@ -33,6 +33,10 @@ final class AdapterWatch {
     private var deadline: (any EventRegistration)?
     /// Whether reports are taken: presence is told of each, so it must know that their absence means something.
     private var takesReports = false
+    /// Reports are taken from one of the two, the kernel and the observer.
+    private var takes = false
+    /// What the output is to get: packets that match one of these; nil: all that come.
+    var patterns: [BeaconPacketPattern]? { didSet { choose() } }
     /// The same for those that the observer reads. No report is taken from both.
     private var takesObserved = false
     /// Whether the observer reads the reports.
@@ -60,13 +64,13 @@ final class AdapterWatch {
     /// What comes while no scan is set up, or while the scan is not confirmed for longer than a moment, belongs to another
     /// program's scan, which may end at any time. It proves no presence, because its absence would prove nothing.
     func heard(_ report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant) {
-        guard takesReports || isProof(at: now) else { return }
+        guard takesReports || isTaken(data, isObserved: false, at: now) else { return }
         take(report, data: data, at: now)
     }
 
     /// The same from the observer, which reads the reports of the raw socket in place of the kernel's for a while.
     func observed(_ report: AdvertisingReport, data: Span<UInt8>, at now: MonotonicInstant) {
-        guard takesObserved || isProof(at: now) else { return }
+        guard takesObserved || isTaken(data, isObserved: true, at: now) else { return }
         take(report, data: data, at: now)
     }
 
@@ -78,12 +82,16 @@ final class AdapterWatch {
         output?.heard(report, data: data, by: status.receiver, at: now)
     }
 
-    /// Whether a report is the evidence of the scan, because there is none that is better.
-    private func isProof(at now: MonotonicInstant) -> Bool {
-        guard isScanning, evidence?.needsReports == true else { return false }
-        evidence?.heard(at: now)
-        examine(at: now)
-        return takesReports || takesObserved
+    /// The rare cases in which it is asked for each report whether it is taken.
+    private func isTaken(_ data: Span<UInt8>, isObserved: Bool, at now: MonotonicInstant) -> Bool {
+        if isScanning, evidence?.needsReports == true {
+            // The report is the evidence of the scan, because there is none that is better.
+            evidence?.heard(at: now)
+            examine(at: now)
+            if patterns == nil { return takesReports || takesObserved }
+        }
+        guard let patterns, takes, isObserved == isObserverReading else { return false }
+        return patterns.contains { $0.begins(aStructureOf: data) }
     }
 
     /// Whether reports should be read from the raw socket, because they are the only evidence.
@@ -260,9 +268,9 @@ final class AdapterWatch {
     }
 
     private func choose() {
-        let takes = isScanning && (evidence == nil || keeper.state != .silent && evidence?.claim != .unknown)
-        takesReports = takes && !isObserverReading
-        takesObserved = takes && isObserverReading
+        takes = isScanning && (evidence == nil || keeper.state != .silent && evidence?.claim != .unknown)
+        takesReports = takes && !isObserverReading && patterns == nil
+        takesObserved = takes && isObserverReading && patterns == nil
     }
 
     private var trouble: String? {

@@ -17,6 +17,8 @@ package struct ManagementCommand: Hashable, Sendable {
         case unpairDevice = 0x001b
         case userConfirmationReply = 0x001c
         case userConfirmationNegativeReply = 0x001d
+        case startDiscovery = 0x0023
+        case stopDiscovery = 0x0024
         case setSecureConnections = 0x002d
         case loadIdentityResolvingKeys = 0x0030
         case loadConnectionParameters = 0x0035
@@ -56,6 +58,11 @@ package struct ManagementCommand: Hashable, Sendable {
     package static func readControllerInformation(_ index: UInt16) -> Self { Self(.readControllerInformation, index) }
     package static func setPowered(_ index: UInt16, _ on: Bool) -> Self { Self(.setPowered, index, [on ? 1 : 0]) }
     package static func setLowEnergy(_ index: UInt16) -> Self { Self(.setLowEnergy, index, [1]) }
+    /// Low Energy, with public and with random addresses.
+    private static let lowEnergyAddresses: UInt8 = 0x06
+    /// An active scan for at most 10.24 s.
+    package static func startDiscovery(_ index: UInt16) -> Self { Self(.startDiscovery, index, [lowEnergyAddresses]) }
+    package static func stopDiscovery(_ index: UInt16) -> Self { Self(.stopDiscovery, index, [lowEnergyAddresses]) }
     package static func readMonitorFeatures(_ index: UInt16) -> Self { Self(.readMonitorFeatures, index) }
 
     /// Sets the interval and window of scans that serve advertisement monitors (types 0x0013 and 0x0014).

@@ -1,5 +1,5 @@
 package import Base
-import Beacon
+package import Beacon
 package import Scanning
 
 /// Scans through the kernel's own advertisement monitors, on every adapter at once.
@@ -7,37 +7,7 @@ package import Scanning
 /// The kernel scans passively with its duplicate filter off and delivers raw advertising data, alongside bluetoothd and its
 /// clients. Needs CAP_NET_ADMIN.
 package final class MgmtScanner: FallibleScanner {
-    private final class Adapter {
-        let watch: AdapterWatch
-        let observer: ScanObserver
-        var isReady = false
-        /// Whether it is unplugged. It says nothing about the kernel then.
-        var isGone = false
-        /// When it ceased to be ready; nil while it is ready.
-        var lost: MonotonicInstant?
-        var monitor: UInt16?
-        /// A monitor was requested, and the answer has not arrived yet.
-        var isArming = false
-        /// How many monitors there are was asked, because there is no room for one more.
-        var isCounting = false
-        /// Whether its controller matches patterns itself, and delivers nothing else; nil: it was not asked.
-        var isFiltering: Bool?
-        /// A controller that matches patterns itself may have room only for the first of them.
-        var room = PatternRoom()
-        var takesDuty = true
-        /// The duty and the patterns of the last request, of which as many were asked for as there is room for.
-        var requestedDuty = ScanDuty.full
-        var requestedPatterns: [BeaconPacketPattern] = []
-        /// How many of the patterns in their order were requested.
-        var requestedCount = 0
-        var failures = 0
-        var retry: (any EventRegistration)?
-
-        init(_ watch: AdapterWatch, _ observer: ScanObserver) {
-            self.watch = watch
-            self.observer = observer
-        }
-    }
+    private typealias Adapter = MonitoredAdapter
 
     /// Time for a program that clears all monitors (bluetoothd when it starts) to finish.
     private static let pauseBeforeRearming = Duration.milliseconds(50)
@@ -57,6 +27,7 @@ package final class MgmtScanner: FallibleScanner {
     /// What the monitors ask for beside iBeacons and telemetry.
     private var patterns: [BeaconPacketPattern] = []
     private var wantsAll = false
+    private var offersActiveScan = false
     private let monitor: AdapterMonitor
     private var byIndex: [UInt16: Adapter] = [:]
     private let health: HealthTimer
@@ -124,15 +95,20 @@ package final class MgmtScanner: FallibleScanner {
     package func setWantsAll(_ wantsAll: Bool) {
         guard wantsAll != self.wantsAll else { return }
         self.wantsAll = wantsAll
-        for index in byIndex.keys.sorted() { byIndex[index].map(askForAll) }
+        for index in byIndex.keys.sorted() {
+            guard let adapter = byIndex[index] else { continue }
+            askForAll(adapter)
+            narrow(adapter)
+        }
     }
 
     /// Most controllers deliver everything anyway. One that matches patterns is asked for more of them.
     private func askForAll(_ adapter: Adapter) {
         guard let isFiltering = adapter.isFiltering else {
-            return wantsAll && adapter.isReady ? monitor.send(.readMonitorFeatures(adapter.watch.index)) : ()
+            return (wantsAll || offersActiveScan) && adapter.isReady
+                ? monitor.send(.readMonitorFeatures(adapter.watch.index)) : ()
         }
-        guard isFiltering, adapter.requestedPatterns != wanted(adapter) else { return }
+        guard isFiltering, adapter.requestedPatterns != wanted(adapter) else { return narrow(adapter) }
         adapter.room = PatternRoom()
         arm(adapter.watch.index)
     }
@@ -141,10 +117,21 @@ package final class MgmtScanner: FallibleScanner {
         BeaconPacketPattern.inOrder(identities: patterns, isAll: wantsAll && adapter.isFiltering == true)
     }
 
+    /// Presence gets of a controller that matches patterns what it gets while nobody else wants packets: those of its own patterns.
+    private func narrow(_ adapter: Adapter) {
+        let own = BeaconPacketPattern.inOrder(identities: patterns)
+        let isWider = wantsAll || adapter.requestedPatterns != own || adapter.windows.isOwn
+        let isOthers = adapter.observer.isDiscovering && !adapter.windows.isOwn
+        let narrowed =
+            adapter.isFiltering == true && isWider && !isOthers ? Array(own.prefix(adapter.requestedCount)) : nil
+        if narrowed != adapter.watch.patterns { adapter.watch.patterns = narrowed }
+    }
+
     package func stop() {
         health.stop()
         let now = host.now
         for (index, adapter) in byIndex {
+            adapter.windows.stop()
             // Monitors outlive the socket that made them (seen on 6.1), and the kernel scans while there is one.
             if let handle = adapter.monitor { monitor.send(.removeMonitor(index, handle: handle)) }
             adapter.retry?.cancel()
@@ -169,6 +156,7 @@ package final class MgmtScanner: FallibleScanner {
         adapter.requestedPatterns = wanted
         monitor.send(.setMonitorScan(index, duty))
         adapter.requestedCount = adapter.room.next(of: wanted.count)
+        narrow(adapter)
         monitor.send(.addMonitor(index, Array(wanted.prefix(adapter.requestedCount))))
     }
 
@@ -189,7 +177,8 @@ package final class MgmtScanner: FallibleScanner {
         if hasMoreRoom || adapter.requestedDuty != duty || adapter.requestedPatterns != wanted(adapter) {
             return arm(adapter.watch.index)
         }
-        if wantsAll, adapter.isFiltering == nil { askForAll(adapter) }
+        if adapter.isFiltering == nil { askForAll(adapter) }
+        adapter.windows.tell()
     }
 
     /// Shows what the controller is not asked for because it has no room, once for each change.
@@ -262,6 +251,23 @@ package final class MgmtScanner: FallibleScanner {
         adapter.retry = host.at(host.now.advanced(by: delay)) { [weak self] in self?.arm(index) }
     }
 
+    // MARK: Windows of active scan
+
+    package func setOffersActiveScan(_ offers: Bool) {
+        guard offers != offersActiveScan else { return }
+        offersActiveScan = offers
+        for index in byIndex.keys.sorted() {
+            guard let adapter = byIndex[index] else { continue }
+            if offers, adapter.isReady { monitor.send(.readMonitorFeatures(index)) }
+            adapter.windows.setOffered(offers)
+        }
+    }
+
+    package func scanActively(_ isWanted: Bool, by receiver: Receiver) {
+        guard let adapter = byIndex[receiver.index] else { return }
+        if isWanted, adapter.isReady { adapter.windows.open() } else { adapter.windows.close() }
+    }
+
     // MARK: Health
 
     private func tick() {
@@ -289,7 +295,11 @@ extension MgmtScanner: AdapterMonitorDelegate {
         if byIndex[index] == nil {
             let watch = AdapterWatch(index, host: host, kernel: kernel, output: output)
             watch.status.address = monitor.address(of: index)
-            let adapter = Adapter(watch, ScanObserver(watch, host: host, kernel: kernel))
+            let observer = ScanObserver(watch, host: host, kernel: kernel)
+            let windows = WindowKeeper(watch, observer, host: host) { [weak self] in self?.monitor.send($0) }
+            windows.onChange = { [weak self] in self?.byIndex[index].map { self?.narrow($0) } }
+            windows.setOffered(offersActiveScan)
+            let adapter = Adapter(watch, observer, windows)
             adapter.watch.onRestart = { [weak self] in self?.arm(index) }
             adapter.watch.onReset = { [weak self] in self?.monitor.powerCycle(index) }
             byIndex[index] = adapter
@@ -325,21 +335,25 @@ extension MgmtScanner: AdapterMonitorDelegate {
         adapter.lost = adapter.lost ?? now
         if isGone { adapter.monitor = nil }
         adapter.retry?.cancel()
-        adapter.observer.isDiscovering = false
+        adapter.windows.lost()
         adapter.watch.adapterLost(because: reason, at: now)
     }
 
     func received(_ event: ManagementEvent, index: UInt16, at now: MonotonicInstant) {
         guard let adapter = byIndex[index] else { return }
         switch event {
-        case .discovering(let isOn): adapter.observer.isDiscovering = isOn
+        case .discovering(let isOn): adapter.windows.discovering(isOn)
+        case .completed(.startDiscovery, let status): adapter.windows.started(status: status)
+        case .completed(.stopDiscovery, let status): adapter.windows.stopped(status: status)
         case .monitorAdded(let handle): armed(adapter, handle: handle, at: now)
         case .completed(.addPatternsMonitor, let status): armingFailed(adapter, status: status, at: now)
         case .monitorFeatures(let handles, let limit, let isFiltering):
             adapter.isFiltering = isFiltering
             counted(adapter, handles: handles, limit: limit, at: now)
             askForAll(adapter)
+            adapter.windows.counted(others: handles - (adapter.monitor == nil ? 0 : 1))
         case .completed(.readMonitorFeatures, _):
+            adapter.windows.counted(others: 0)
             guard adapter.isCounting else { return adapter.isFiltering = false }
             adapter.isCounting = false
             refused(adapter, status: ManagementStatus.noResources, at: now)

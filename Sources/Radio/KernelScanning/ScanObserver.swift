@@ -14,7 +14,10 @@ final class ScanObserver: HCIReaderDelegate {
     private let reader: HCIReader
     private var hasComplained = false
     private var parser = AdvertisingReportParser()
-    /// Whether another program's discovery runs.
+    /// Whether devices are asked by this program's own window of active scan. What only their answers say is not for presence, which would
+    /// know a device during windows alone, and take its silence between them for an absence.
+    var leavesOutResponses = false
+    /// Whether a discovery runs.
     var isDiscovering = false { didSet { choose() } }
 
     init(_ watch: AdapterWatch, host: any EventHost, kernel: any KernelBluetooth) {
@@ -84,6 +87,9 @@ final class ScanObserver: HCIReaderDelegate {
 
     func received(event: Span<UInt8>) {
         let now = host.now
+        if leavesOutResponses, let rest = ScanResponses.removed(from: event) {
+            return rest[3] > 0 ? parser.parse(event: rest.span) { watch.observed($0, data: $1, at: now) } : ()
+        }
         parser.parse(event: event) { watch.observed($0, data: $1, at: now) }
     }
 

@@ -25,6 +25,8 @@ package struct AdapterStatus: Sendable {
     /// Share of the time in which the radio listens (0 … 1), if known.
     package var duty: Double?
     package var lastHeard: MonotonicInstant?
+    /// Windows of active scan, while they are offered.
+    package var activeScan = ActiveScan.unavailable
     /// What the controller has no room for, the most important first.
     package var unheard: [BeaconPacketPattern.Kind] = []
 

@@ -1,4 +1,5 @@
 package import Base
+package import Beacon
 
 /// Scans by the best way that works, falls back to the next when it fails, and returns to a better one by itself.
 package final class AutoScanner: Scanner {
@@ -33,6 +34,7 @@ package final class AutoScanner: Scanner {
     /// The same holds for these.
     private var patterns: [BeaconPacketPattern] = []
     private var wantsAll = false
+    private var offersActiveScan = false
     private var nextClimb = MonotonicInstant.zero
     /// Each fall makes the next climb wait longer, so that a way that starts and then fails does not alternate with another.
     private var climbs = Backoff(from: .seconds(30), to: .seconds(600))
@@ -78,6 +80,15 @@ package final class AutoScanner: Scanner {
         current?.scanner.setWantsAll(wantsAll)
     }
 
+    package func setOffersActiveScan(_ offers: Bool) {
+        offersActiveScan = offers
+        current?.scanner.setOffersActiveScan(offers)
+    }
+
+    package func scanActively(_ isWanted: Bool, by receiver: Receiver) {
+        current?.scanner.scanActively(isWanted, by: receiver)
+    }
+
     package func stop() {
         timer?.cancel()
         timer = nil
@@ -94,6 +105,7 @@ package final class AutoScanner: Scanner {
                 scanner.setDuty(duty)
                 scanner.setPatterns(patterns)
                 scanner.setWantsAll(wantsAll)
+                scanner.setOffersActiveScan(offersActiveScan)
                 try scanner.start()
                 current?.scanner.stop()
                 current = (candidate, scanner)

@@ -15,6 +15,18 @@ package struct BeaconPacketPattern: Hashable, Sendable {
         self.start = start
     }
 
+    /// Whether a structure of the advertising data has it, as the kernel and controllers match patterns.
+    package func begins(aStructureOf data: Span<UInt8>) -> Bool {
+        var isFound = false
+        AdvertisingData.forEachStructure(in: data) { type, content in
+            isFound =
+                type == self.type && content.count >= Int(offset) + start.count
+                && start.indices.allSatisfy { content[Int(offset) + $0] == start[$0] }
+            return !isFound
+        }
+        return isFound
+    }
+
     /// What packets of a pattern are for.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case iBeacons, identities, telemetry, others

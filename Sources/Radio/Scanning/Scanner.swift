@@ -1,3 +1,5 @@
+package import Beacon
+
 /// A source of advertising reports: a way into Linux Bluetooth, or a recording.
 ///
 /// A scanner runs on the loop's thread and never blocks it. It must report correctly when it listens: presence takes an
@@ -27,6 +29,14 @@ package protocol Scanner: AnyObject {
 
     /// Sets whether every packet is wanted, before the start or while the scanner runs. What presence hears stays the same.
     func setWantsAll(_ wantsAll: Bool)
+
+    /// Sets whether windows of active scan are offered, before the start or while the scanner runs. `AdapterStatus.activeScan` says
+    /// whether an adapter can have one.
+    func setOffersActiveScan(_ offers: Bool)
+
+    /// Begins a window of active scan, or ends it. It ends by itself after at most 35 s. It is not begun where another program would
+    /// be disturbed. What presence hears stays the same.
+    func scanActively(_ isWanted: Bool, by receiver: Receiver)
 }
 
 extension Scanner {
@@ -36,6 +46,9 @@ extension Scanner {
     package func setPatterns(_ patterns: [BeaconPacketPattern]) {}
     /// A scanner that delivers all packets anyway, or cannot choose, ignores it.
     package func setWantsAll(_ wantsAll: Bool) {}
+    /// A scanner that has no windows ignores it, and `AdapterStatus.activeScan` stays `unavailable`.
+    package func setOffersActiveScan(_ offers: Bool) {}
+    package func scanActively(_ isWanted: Bool, by receiver: Receiver) {}
     /// A scanner that does not control the radio ignores it, and `AdapterStatus.duty` stays nil.
     package func setDuty(_ duty: ScanDuty) {}
 }

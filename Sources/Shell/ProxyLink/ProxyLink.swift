@@ -59,14 +59,9 @@ package final class ProxyLink {
         }
         (self.loop, self.functions, self.refusal) = (loop, functions, refusal)
         server = ProxyServer(settings, key: key, primitives: functions)
-        let descriptor = try address.makeSocket()
-        let socket = ProxySocket(descriptor)
-        listening = socket
-        var on: CInt = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size))
-        try address.bind(descriptor)
-        try systemCall("listen") { Glibc.listen(descriptor, Self.backlog) }
-        self.port = NetworkAddress.port(of: descriptor)
+        let descriptor = try address.listen(backlog: Self.backlog)
+        listening = ProxySocket(descriptor)
+        self.port = try NetworkAddress.own(of: descriptor).port
         timer = try loop.timer(tolerance: Self.tolerance) { [unowned self] _ in elapsed() }
         listeningWatch = try loop.watch(descriptor) { [unowned self] _ in acceptClients() }
         try listeningWatch?.goLast()

@@ -43,22 +43,13 @@ package enum MachineNetwork {
     /// The IPv4 address from which this machine reaches others, in figures; nil: there is no route to any. Nothing is sent: a
     /// connected datagram socket only chooses its address. The other end is one of documentation (RFC 5737).
     package static func outwardAddress() -> String? {
-        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return nil }
+        guard let other = NetworkAddress(host: "192.0.2.1", port: 9),
+            let descriptor = try? other.makeSocket(isDatagram: true)
+        else { return nil }
         defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(9).bigEndian
-        address.sin_addr.s_addr = UInt32(0xc000_0201).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) == 0 }
+        guard (try? other.connect(descriptor)) == true, let own = try? NetworkAddress.own(of: descriptor).text else {
+            return nil
         }
-        guard isConnected else { return nil }
-        let isNamed = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
-        }
-        let value = UInt32(bigEndian: address.sin_addr.s_addr)
-        return isNamed && value != 0 ? InternetAddress(ipv4: value).description : nil
+        return own == "0.0.0.0" || own.isEmpty ? nil : own
     }
 }

@@ -52,17 +52,20 @@ package struct RoomReplay: Sendable {
 
     /// Plays one line.
     ///
+    /// - Returns: When it was received, nanoseconds since 1970, and the message; nil if that is not one of the site.
     /// - Throws: Why the line or its message was rejected. The replay can continue.
+    @discardableResult
     package mutating func play(
         line: some Collection<UInt8>, _ emit: (Published) -> Void, _ found: (RoomEngine.Finding) -> Void
-    ) throws(FeedError) {
+    ) throws(FeedError) -> (epochNanoseconds: Int64, message: SiteMessage)? {
         lines += 1
         do throws(FeedError) {
             let message = try RecordedMessage(line: line)
             advance(to: message.epochNanoseconds, emit, found)
             do throws(FeedError) {
-                guard let read = try read(message) else { return }
+                guard let read = try read(message) else { return nil }
                 if let error = handle(.message(read, isRetained: message.isRetained), emit, found) { throw error }
+                return (message.epochNanoseconds, read)
             } catch {
                 throw FeedError("\(message.topic.prefix(128)): \(error)")
             }

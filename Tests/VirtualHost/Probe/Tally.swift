@@ -17,6 +17,7 @@ final class Tally: ScannerOutput {
     private var listening: Set<Receiver> = []
     private var longestPause = Duration.zero
     private var pausedSince: MonotonicInstant?
+    private var windows: [Receiver: ActiveScan] = [:]
     private var reports = 0
     private var others = 0
     private var nextSecond: MonotonicInstant
@@ -56,7 +57,11 @@ final class Tally: ScannerOutput {
     func finished(at instant: MonotonicInstant) { line("finished") }
 
     /// A line each second, so that a scenario can see whether reports come at the moment.
-    func tick() {
+    func tick(_ adapters: [AdapterStatus]) {
+        for adapter in adapters where windows[adapter.receiver] != adapter.activeScan {
+            windows[adapter.receiver] = adapter.activeScan
+            line("window \(adapter.name) \(adapter.activeScan)")
+        }
         guard host.now >= nextSecond else { return }
         nextSecond = nextSecond.advanced(by: .seconds(1))
         line("second reports=\(reports - atLastSecond)")

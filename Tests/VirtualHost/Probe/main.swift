@@ -5,10 +5,13 @@ import KernelScanning
 import Scanning
 
 // scanner-probe diagnose: what stands in the way of hearing.
-// scanner-probe mgmt|hci|hci-listen|bluez|auto [ADAPTER]: runs one way of scanning until SIGTERM, or until it ends.
+// scanner-probe mgmt|hci|hci-listen|bluez|auto [ADAPTER]: runs one way of scanning until SIGTERM, or until it ends. SIGUSR1 asks for a
+// window of active scan on each adapter, and SIGUSR2 for its end.
 
 /// Set by the signal handler, read by the loop.
 nonisolated(unsafe) var isEnding: sig_atomic_t = 0
+/// 1: a window is wanted; 2: none is; 0: nothing was said.
+nonisolated(unsafe) var wish: sig_atomic_t = 0
 
 func makeBlueZ(_ selection: AdapterSelection, _ host: PollLoop, _ output: Tally) -> BlueZScanner {
     BlueZScanner(selection: selection, host: host, output: output, isBlocked: { RadioSwitch.isBlocked($0) })
@@ -47,10 +50,17 @@ signal(SIGTERM) { _ in isEnding = 1 }
 signal(SIGINT) { _ in isEnding = 1 }
 do throws(ScannerError) {
     guard let scanner = try makeScanner(way, selection, host: host, output: tally) else { exit(64) }
+    signal(SIGUSR1) { _ in wish = 1 }
+    signal(SIGUSR2) { _ in wish = 2 }
     try scanner.start()
+    scanner.setOffersActiveScan(true)
     while isEnding == 0 {
         host.turn()
-        tally.tick()
+        if wish != 0 {
+            for adapter in scanner.adapters { scanner.scanActively(wish == 1, by: adapter.receiver) }
+            wish = 0
+        }
+        tally.tick(scanner.adapters)
     }
     let adapters = scanner.adapters
     scanner.stop()

@@ -4,6 +4,7 @@ import BluetoothProxy
 import Configuration
 import Gateway
 import JSON
+import PageServer
 import Runtime
 import Scanning
 import Shell
@@ -47,6 +48,7 @@ final class ProxyPart {
         let wanted = surroundings == nil ? nil : app.settings.configuration.bluetoothProxy
         if wanted != settings || proxies.contains(where: { $0.identity != identity(of: $0.receiver) }) { close() }
         settings = wanted
+        radio.setOffersActiveScan(wanted != nil)
         guard wanted != nil else {
             timer = nil
             return announcement.announce([:])
@@ -61,7 +63,10 @@ final class ProxyPart {
     }
 
     private func close() {
-        for proxy in proxies { proxy.stop() }
+        for proxy in proxies {
+            proxy.stop()
+            radio.scanActively(false, by: proxy.receiver)
+        }
         proxies = []
         tap()
     }
@@ -82,15 +87,23 @@ final class ProxyPart {
             add(adapter.receiver)
         }
         for proxy in proxies {
-            let isListening = adapters.contains { $0.receiver == proxy.receiver && ($0.isListening || $0.isPausing) }
+            let scan = Self.scan(of: adapters.first { $0.receiver == proxy.receiver })
             let problem = proxy.problem
-            proxy.tick(isListening: isListening, epochSeconds: epoch, at: now)
+            proxy.tick(scan, epochSeconds: epoch, at: now)
             if let new = proxy.problem, new != problem {
                 app.log.error("the Bluetooth proxy \(proxy.identity.name): \(new)")
             }
         }
         announce()
         timer?.arm(after: Self.period)
+    }
+
+    private static func scan(of adapter: AdapterStatus?) -> ProxyScan {
+        guard let adapter else { return ProxyScan(state: .stopped) }
+        return ProxyScan(
+            state: adapter.isListening || adapter.isPausing ? .running : .stopped,
+            mode: adapter.activeScan == .running ? .active : .passive,
+            configuredMode: adapter.activeScan == .unavailable ? .passive : .active)
     }
 
     private func add(_ receiver: Receiver) {
@@ -108,6 +121,8 @@ final class ProxyPart {
         guard let settings, let surroundings else { return }
         let isEverywhere = ["*", "0.0.0.0", "::"].contains(settings.listen.host)
         guard let host = isEverywhere ? surroundings.outwardAddress() : settings.listen.host else { return }
+        // Elsewhere this address is another machine.
+        guard !settings.listen.isLoopback else { return announcement.announce([:]) }
         var wanted: [String: [UInt8]] = [:]
         for proxy in proxies where proxy.isOpen { wanted[proxy.identity.name] = proxy.identity.announcement(at: host) }
         announcement.announce(wanted)
@@ -126,7 +141,8 @@ final class ProxyPart {
             let isGood = if case .subscribed = note { true } else { false }
             app.log.write(isGood ? .info : .warning, "\(note)")
             app.changed()
-        case .scanActively, .send, .close, .dial: break
+        case .scanActively(let isWanted): radio.scanActively(isWanted, by: proxy.receiver)
+        case .send, .close, .dial: break
         }
     }
 

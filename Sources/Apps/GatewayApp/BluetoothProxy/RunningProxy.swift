@@ -2,6 +2,7 @@ import Base
 import Beacon
 import BluetoothProxy
 import Configuration
+import PageServer
 import ServiceDiscovery
 import Shell
 import Status
@@ -38,7 +39,8 @@ final class RunningProxy {
     private let onEffect: (RunningProxy, ProxyServer.Effect) -> Void
     private var endpoint: (any ProxyEndpoint)?
     private var publication: AvahiPublication?
-    private var isScanning = false
+    /// What its clients were told of the scanner; nil: nothing yet.
+    private var scan: ProxyScan?
     /// The addresses of the Home Assistants that have adopted it.
     private(set) var homes: [String]
     /// Whether a client wants packets.
@@ -59,12 +61,12 @@ final class RunningProxy {
     /// Opens what is not open, at the beginning and now and then.
     ///
     /// - Parameter epochSeconds: nil: the time of day is not known.
-    func tick(isListening: Bool, epochSeconds: Int64?, at now: MonotonicInstant) {
+    func tick(_ scan: ProxyScan, epochSeconds: Int64?, at now: MonotonicInstant) {
         if endpoint == nil, now >= nextTry { open(epochSeconds: epochSeconds, at: now) }
         guard endpoint != nil else { return }
-        scan(isListening)
+        tell(scan)
         if publication?.hasEnded == true { publication = nil }
-        if publication == nil, now >= nextPublication { publish(at: now) }
+        if publication == nil, !settings.listen.isLoopback, now >= nextPublication { publish(at: now) }
     }
 
     private func open(epochSeconds: Int64?, at now: MonotonicInstant) {
@@ -127,10 +129,10 @@ final class RunningProxy {
 
     func homeAssistantStarted() { endpoint?.handle(.homeAssistantStarted) }
 
-    private func scan(_ isListening: Bool) {
-        guard isListening != isScanning else { return }
-        isScanning = isListening
-        endpoint?.handle(.scan(ProxyScan(state: isListening ? .running : .stopped)))
+    private func tell(_ scan: ProxyScan) {
+        guard scan != self.scan else { return }
+        self.scan = scan
+        endpoint?.handle(.scan(scan))
     }
 
     private func take(_ effect: ProxyServer.Effect) {
@@ -144,6 +146,13 @@ final class RunningProxy {
 
     // MARK: - What it shows
 
+    /// Why Avahi does not announce it.
+    private var unannounced: String {
+        settings.listen.isLoopback
+            ? "it listens at \(settings.listen.host) alone, where no other machine reaches it"
+            : "there is no system bus"
+    }
+
     var isOpen: Bool { endpoint != nil }
 
     /// - Parameter isAtBroker: Whether the broker has its announcement.
@@ -153,7 +162,7 @@ final class RunningProxy {
         (state.problem, state.cure) = (problem?.description, problem?.cure)
         state.isAtBroker = isAtBroker
         state.isAtAvahi = publication?.isPublished ?? false
-        state.avahiProblem = publication == nil ? "there is no system bus" : publication?.problem
+        state.avahiProblem = publication == nil ? unannounced : publication?.problem
         guard let status = endpoint?.status else { return state }
         state.clients = status.clients.map { client in
             StatusSnapshot.ProxyClient(

@@ -32,6 +32,10 @@ package protocol RadioLink: AnyObject {
     /// Sets who takes every packet that adapters receive, whether or not presence needs it; nil: nobody. What presence hears stays
     /// the same.
     func setTap(_ output: PacketOutput?)
+    /// Sets whether windows of active scan are offered. `AdapterStatus.activeScan` says whether an adapter can have one.
+    func setOffersActiveScan(_ offers: Bool)
+    /// Begins a window of active scan, or ends it. It ends by itself after at most 35 s. What presence hears stays the same.
+    func scanActively(_ isWanted: Bool, by receiver: Receiver)
     /// Packets of a receiver that came for the tap, and were not read in time: the total since the start.
     func packetsLost(by receiver: Receiver) -> UInt64
     /// What was learned of the keys, in their order.

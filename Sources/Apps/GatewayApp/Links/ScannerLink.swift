@@ -29,6 +29,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     private let makeTap: TapFactory?
     /// Made for the first who takes every packet. It remembers what was lost.
     private var tap: PacketTap?
+    private var offersActiveScan = false
     private var tapTimer: (any EventRegistration)?
     /// Whether a packet is looked at beyond an iBeacon and telemetry: one flag, so that a tap that is off costs nothing.
     private var looksFurther = false
@@ -75,6 +76,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
             scanner.setDuty(duty)
             scanner.setPatterns(resolver.patterns)
             scanner.setWantsAll(packets != nil)
+            scanner.setOffersActiveScan(offersActiveScan)
             try scanner.start()
             saidFailure = nil
         } catch {
@@ -122,6 +124,15 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     }
 
     package func packetsLost(by receiver: Receiver) -> UInt64 { tap?.lost[receiver] ?? 0 }
+
+    package func setOffersActiveScan(_ offers: Bool) {
+        offersActiveScan = offers
+        scanner?.setOffersActiveScan(offers)
+    }
+
+    package func scanActively(_ isWanted: Bool, by receiver: Receiver) {
+        scanner?.scanActively(isWanted, by: receiver)
+    }
 
     private func updateReach() { looksFurther = resolver.isOn || packets != nil }
 

@@ -7,7 +7,7 @@ enum RoomsCommand {
     static let specification = CommandSpecification(
         "rooms",
         operands:
-            "run | status | find TAG | tags ACTION | gateways ACTION | learn ROOM | rename OLD NEW | forget ROOM | history | clear | replay FILE…",
+            "run | status | find TAG | tags ACTION | gateways ACTION | learn ROOM | rename OLD NEW | forget ROOM | history | clear | replay FILE… | compare FILE…",
         words: [("tags", RegionsCommand.actions + ["adopt"]), ("gateways", RoomsGatewaysCommand.actions)],
         "find the room of each tag from the readings of several gateways",
         options: [
@@ -26,6 +26,8 @@ enum RoomsCommand {
             OptionSpecification("csv", nil, with: [("history", "print comma-separated values")]),
             OptionSpecification(
                 "tail", "SECONDS", with: [("replay", "continue virtual time after the last line")]),
+            OptionSpecification(
+                "truth", "FILE", with: [("compare", "where tags were: lines of TIME,TAG,ROOM (UTC)")]),
         ],
         examples: [
             (
@@ -74,6 +76,10 @@ enum RoomsCommand {
                 "every message that the rooms service would publish, one JSON line each"
             ),
             (
+                "ibeacon-gateway rooms compare house.jsonl",
+                "how often this program, Bermuda, mqtt_room and the strongest gateway would have changed the room"
+            ),
+            (
                 "mosquitto_sub -t 'ibeacon-rooms/#' -t 'ibeacon-gateway/+/availability' -F '%j' >house.jsonl",
                 "make such a recording"
             ),
@@ -81,6 +87,7 @@ enum RoomsCommand {
 
     private static let actions = [
         "run", "status", "find", "tags", "gateways", "learn", "rename", "forget", "history", "clear", "replay",
+        "compare",
     ]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
@@ -97,6 +104,7 @@ enum RoomsCommand {
         case "rename": return try RoomsRenameCommand.run(arguments)
         case "learn": return try RoomsLearnCommand.run(arguments)
         case "replay": return try RoomsReplayCommand.run(arguments)
+        case "compare": return try RoomsCompareCommand.run(arguments)
         case nil: throw Failure(.usage, "name the action: \(actions.joined(separator: ", "))")
         case let word?:
             throw Failure(.usage, "unknown command 'rooms \(word)'\(hint(for: word, among: actions))")

@@ -1,6 +1,5 @@
 import Base
 import Configuration
-import Glibc
 import JSON
 import RoomMessages
 import Rooms
@@ -18,15 +17,8 @@ enum RoomsReplayCommand {
             throw Failure(.usage, "name the recording to play; see 'ibeacon-gateway rooms --help'")
         }
         let tail = try arguments.seconds("tail") ?? .seconds(1)
-        let (settings, seal) = try settings(arguments.value("config"))
-        var replay = RoomReplay(settings) { topic, payload throws(FeedError) in
-            guard let topic = RoomTopic(topic) else { return payload }
-            return try mapError({
-                FeedError($0 == .noKey ? "it is encrypted; name the site's key with --config" : "\($0)")
-            }) { () throws(SealError) in
-                try seal.opened(payload, of: topic)
-            }
-        }
+        let (settings, open) = try settings(arguments.value("config"))
+        var replay = RoomReplay(settings, open: open)
         var output: [UInt8] = []
         let log = { (text: String) in if !arguments.has("quiet") { Terminal.printError(text) } }
         let emit = { (published: RoomReplay.Published) in
@@ -69,8 +61,10 @@ enum RoomsReplayCommand {
     }
 
     /// Reads the members of a configuration file that concern the rooms service. The others are ignored.
-    private static func settings(_ path: String?) throws -> (SiteSettings, SiteSeal) {
-        guard let path else { return (SiteSettings(), SiteSeal(key: nil)) }
+    ///
+    /// - Returns: And how messages of a site with a key are decrypted.
+    static func settings(_ path: String?) throws -> (SiteSettings, RoomReplay.Opening) {
+        guard let path else { return (SiteSettings(), opening(SiteSeal(key: nil))) }
         let bytes = try FileAccess.read(path)
         let json = try mapError({ Failure(.configuration, "\(path): \($0)") }) { () throws(JSONError) in
             try JSONValue(parsing: bytes, dialect: .json5)
@@ -85,7 +79,18 @@ enum RoomsReplayCommand {
         var rooms = SiteSettings(configuration)
         // Without a site, the recording decides.
         if json["rooms"]?["site"] == nil { rooms.site = nil }
-        return (rooms, SiteSeal(configuration.rooms))
+        return (rooms, opening(SiteSeal(configuration.rooms)))
+    }
+
+    private static func opening(_ seal: SiteSeal) -> RoomReplay.Opening {
+        { topic, payload throws(FeedError) in
+            guard let topic = RoomTopic(topic) else { return payload }
+            return try mapError({
+                FeedError($0 == .noKey ? "it is encrypted; name the site's key with --config" : "\($0)")
+            }) { () throws(SealError) in
+                try seal.opened(payload, of: topic)
+            }
+        }
     }
 
     /// `{"topic":"…","time":1763766263.612022,"qos":1,"retain":false,"payload":{…}}`
@@ -102,65 +107,5 @@ enum RoomsReplayCommand {
         line += message.payload
         line += Array("}\n".utf8)
         return line
-    }
-}
-
-/// Reads the lines of a file; `-` is standard input.
-private struct LineReader: ~Copyable {
-    private let path: String
-    private let longest: Int
-    private let descriptor: CInt
-    private var buffer: [UInt8] = []
-    private var start = 0
-    private var isAtEnd = false
-
-    init(path: String, longest: Int) throws(Failure) {
-        self.path = path
-        self.longest = longest
-        descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw Failure(errno == EACCES ? .noPermission : .noInput, "cannot read \(path): \(FileAccess.lastError)")
-        }
-    }
-
-    deinit { if path != "-", descriptor >= 0 { close(descriptor) } }
-
-    /// The next line without its end; nil at the end of the file.
-    mutating func next() throws(Failure) -> ArraySlice<UInt8>? {
-        var searched = start
-        while true {
-            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-                defer { start = end + 1 }
-                return buffer[start..<end]
-            }
-            searched = buffer.count
-            if isAtEnd {
-                guard start < buffer.count else { return nil }
-                defer { start = buffer.count }
-                return buffer[start...]
-            }
-            guard buffer.count - start <= longest else {
-                throw Failure(.badData, "\(path): a line has more than \(longest >> 20) MiB; that is not a recording")
-            }
-            if start > 0 {
-                buffer.removeFirst(start)
-                searched -= start
-                start = 0
-            }
-            try fill()
-        }
-    }
-
-    private mutating func fill() throws(Failure) {
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw Failure(.inputOutput, "cannot read \(path): \(FileAccess.lastError)")
-            }
-            if count == 0 { isAtEnd = true } else { buffer += chunk[..<count] }
-            return
-        }
     }
 }

@@ -208,12 +208,20 @@ struct StatusClient {
     }
 
     private func connect(_ address: ListenAddress, until deadline: MonotonicInstant) throws(Failure) -> Connection {
-        let isIPv6 = address.host.contains(":")
-        let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
-        let connection = Connection(descriptor: socket(isIPv6 ? AF_INET6 : AF_INET, kind, 0))
-        guard connection.descriptor >= 0 else { throw Failure(.software, "no socket: \(FileAccess.lastError)") }
-        let result = isIPv6 ? connectIPv6(connection.descriptor, address) : connectIPv4(connection.descriptor, address)
-        var code = result == 0 ? 0 : errno
+        // A service that listens on all addresses also listens on loopback.
+        let figures =
+            ["localhost", "*", "", "0.0.0.0"].contains(address.host)
+            ? "127.0.0.1" : address.host == "::" ? "::1" : address.host
+        var code = EINVAL
+        var connection = Connection(descriptor: -1)
+        if let target = NetworkAddress(host: figures, port: address.port) {
+            do throws(SystemError) {
+                connection = Connection(descriptor: try target.makeSocket())
+                code = try target.connect(connection.descriptor) ? 0 : EINPROGRESS
+            } catch {
+                code = error.code
+            }
+        }
         if code == EINPROGRESS {
             try wait(for: connection, POLLOUT, until: deadline)
             var length = socklen_t(MemoryLayout<CInt>.size)
@@ -223,35 +231,6 @@ struct StatusClient {
             throw Failure(.unavailable, "nothing answers at \(address): \(systemMessage(code))")
         }
         return connection
-    }
-
-    private func connectIPv4(_ descriptor: CInt, _ address: ListenAddress) -> CInt {
-        var target = sockaddr_in()
-        target.sin_family = sa_family_t(AF_INET)
-        target.sin_port = address.port.bigEndian
-        // A service that listens on all addresses also listens on loopback.
-        let figures = ["localhost", "*", "", "0.0.0.0"].contains(address.host) ? "127.0.0.1" : address.host
-        guard inet_pton(AF_INET, figures, &target.sin_addr) == 1 else {
-            errno = EINVAL
-            return -1
-        }
-        return withUnsafeBytes(of: &target) { connect(descriptor, to: $0) }
-    }
-
-    private func connectIPv6(_ descriptor: CInt, _ address: ListenAddress) -> CInt {
-        var target = sockaddr_in6()
-        target.sin6_family = sa_family_t(AF_INET6)
-        target.sin6_port = address.port.bigEndian
-        guard inet_pton(AF_INET6, address.host == "::" ? "::1" : address.host, &target.sin6_addr) == 1 else {
-            errno = EINVAL
-            return -1
-        }
-        return withUnsafeBytes(of: &target) { connect(descriptor, to: $0) }
-    }
-
-    private func connect(_ descriptor: CInt, to target: UnsafeRawBufferPointer) -> CInt {
-        guard let base = target.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return -1 }
-        return Glibc.connect(descriptor, base, socklen_t(target.count))
     }
 
     /// A text, percent-encoded for a query (RFC 3986, 2.1).

@@ -1,15 +1,15 @@
 /// The room of the gateway whose latest packet is the strongest, of packets that are at most 10 s old.
-struct StrongestPacket: PeerRule {
+package struct StrongestPacket: PeerRule {
     private let rooms: [Int]
     private var latest: [(level: Double, time: Double)?]
-    private(set) var room: Int?
+    package private(set) var room: Int?
 
-    init(_ home: Home) {
-        rooms = home.gateways.map(\.room)
+    package init(rooms: [Int]) {
+        self.rooms = rooms
         latest = rooms.map { _ in nil }
     }
 
-    mutating func hear(_ level: Double, gateway: Int, at time: Double) {
+    package mutating func hear(_ level: Double, gateway: Int, at time: Double) {
         latest[gateway] = (level, time)
         var best = gateway
         for (other, packet) in latest.enumerated() {

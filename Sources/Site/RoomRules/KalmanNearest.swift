@@ -1,5 +1,5 @@
 /// room-assistant: a Kalman filter per gateway without a time term, then the smallest distance, no hysteresis.
-struct KalmanNearest: PeerRule {
+package struct KalmanNearest: PeerRule {
     private struct Filter {
         var level: Double
         var covariance: Double
@@ -8,18 +8,18 @@ struct KalmanNearest: PeerRule {
 
     private let rooms: [Int]
     private var filters: [Filter?]
-    private(set) var room: Int?
+    package private(set) var room: Int?
 
     private static let processNoise = 0.008
     private static let measurementNoise = 4.0
     private static let timeout = 60.0
 
-    init(_ home: Home) {
-        rooms = home.gateways.map(\.room)
+    package init(rooms: [Int]) {
+        self.rooms = rooms
         filters = rooms.map { _ in nil }
     }
 
-    mutating func hear(_ level: Double, gateway: Int, at time: Double) {
+    package mutating func hear(_ level: Double, gateway: Int, at time: Double) {
         if var filter = filters[gateway] {
             let covariance = filter.covariance + Self.processNoise
             let gain = covariance / (covariance + Self.measurementNoise)

@@ -1,14 +1,14 @@
+import CSystem
 import Glibc
-import System
 
 /// The numeric address of a host, and a port. Names are not looked up: that would make the loop wait.
-struct NetworkAddress {
+package struct NetworkAddress {
     private var storage = sockaddr_storage()
     private var length: socklen_t = 0
 
     /// - Parameter host: An address in figures; of a link-local one with its interface (`fe80::1%eth0`).
     /// - Returns: nil for a name.
-    init?(host: String, port: UInt16) {
+    package init?(host: String, port: UInt16) {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
         hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
@@ -26,18 +26,33 @@ struct NetworkAddress {
 
     private static var capacity: socklen_t { socklen_t(MemoryLayout<sockaddr_storage>.size) }
 
+    private static let flags = CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+
     /// A new socket of the address's family, which never blocks.
-    func makeSocket() throws(SystemError) -> CInt {
-        let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
-        return try systemCall("socket") { socket(CInt(storage.ss_family), kind, 0) }
+    package func makeSocket(isDatagram: Bool = false) throws(SystemError) -> CInt {
+        let kind = CInt((isDatagram ? SOCK_DGRAM : SOCK_STREAM).rawValue)
+        return try systemCall("socket") { socket(CInt(storage.ss_family), kind | Self.flags, 0) }
     }
 
-    func bind(_ descriptor: CInt) throws(SystemError) {
-        try systemCall("bind") { pass { Glibc.bind(descriptor, $0, $1) } }
+    /// A new socket that listens at the address, also if connections of an earlier program at it have not ended yet.
+    ///
+    /// - Parameter backlog: Connections that may wait.
+    package func listen(backlog: CInt) throws(SystemError) -> CInt {
+        let descriptor = try makeSocket()
+        do throws(SystemError) {
+            var on: CInt = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size))
+            try systemCall("bind") { pass { Glibc.bind(descriptor, $0, $1) } }
+            try systemCall("listen") { Glibc.listen(descriptor, backlog) }
+            return descriptor
+        } catch {
+            close(descriptor)
+            throw error
+        }
     }
 
     /// - Returns: Whether the connection stands already.
-    func connect(_ descriptor: CInt) throws(SystemError) -> Bool {
+    package func connect(_ descriptor: CInt) throws(SystemError) -> Bool {
         guard pass({ Glibc.connect(descriptor, $0, $1) }) != 0 else { return true }
         // After EINTR the connection goes on being made.
         guard errno == EINPROGRESS || errno == EINTR else { throw SystemError("connect", code: errno) }
@@ -47,34 +62,38 @@ struct NetworkAddress {
     /// Takes a waiting connection.
     ///
     /// - Throws: EAGAIN if none waits.
-    static func accept(_ listening: CInt) throws(SystemError) -> (descriptor: CInt, peer: NetworkAddress) {
+    package static func accept(_ listening: CInt) throws(SystemError) -> (descriptor: CInt, peer: NetworkAddress) {
         var peer = NetworkAddress()
         peer.length = capacity
-        let descriptor = try systemCall("accept") {
+        let descriptor = try systemCall("accept4") {
             withUnsafeMutablePointer(to: &peer.storage) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.accept(listening, $0, &peer.length) }
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    accept4(listening, $0, &peer.length, flags)
+                }
             }
         }
-        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         return (descriptor, peer)
     }
 
-    /// The port that a listening socket has.
-    static func port(of descriptor: CInt) -> UInt16 {
+    /// The address of this machine that a socket has.
+    package static func own(of descriptor: CInt) throws(SystemError) -> NetworkAddress {
         var own = NetworkAddress()
         own.length = capacity
-        _ = withUnsafeMutablePointer(to: &own.storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &own.length) }
+        try systemCall("getsockname") {
+            withUnsafeMutablePointer(to: &own.storage) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &own.length) }
+            }
         }
-        // The port has the same offset in both address families.
-        return withUnsafeBytes(of: &own.storage) {
-            UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
-        }
+        return own
+    }
+
+    package var port: UInt16 {
+        // It has the same offset in both address families.
+        withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) }
     }
 
     /// The address in figures, without the port. An IPv4 address that came over IPv6 is written as one.
-    var text: String {
+    package var text: String {
         var space = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let result = pass { getnameinfo($0, $1, &space, socklen_t(space.count), nil, 0, NI_NUMERICHOST) }
         guard result == 0 else { return "" }

@@ -1,5 +1,5 @@
 /// A smoothed level per gateway; another gateway wins when it is louder by a margin.
-struct SmoothedLevel: PeerRule {
+package struct SmoothedLevel: PeerRule {
     private let rooms: [Int]
     private let alpha: Double
     private let margin: Double
@@ -9,15 +9,15 @@ struct SmoothedLevel: PeerRule {
     /// A gateway that has not heard the tag for this long is no longer heeded, seconds.
     private static let stale = 30.0
 
-    init(_ home: Home, alpha: Double, margin: Double) {
-        rooms = home.gateways.map(\.room)
+    package init(rooms: [Int], alpha: Double, margin: Double) {
+        self.rooms = rooms
         levels = rooms.map { _ in nil }
         (self.alpha, self.margin) = (alpha, margin)
     }
 
-    var room: Int? { gateway.map { rooms[$0] } }
+    package var room: Int? { gateway.map { rooms[$0] } }
 
-    mutating func hear(_ level: Double, gateway: Int, at time: Double) {
+    package mutating func hear(_ level: Double, gateway: Int, at time: Double) {
         let smooth = levels[gateway].map { $0.level + alpha * (level - $0.level) } ?? level
         levels[gateway] = (smooth, time)
         guard let current = self.gateway, let held = levels[current], time - held.time <= Self.stale else {

@@ -2,7 +2,7 @@ import Glibc
 
 /// Bermuda: distances that hug their minimum, a retreat of more than 3 m/s is rejected; a challenger wins when it is more
 /// than 30 % closer, or more than 15 % if its worst of 5 readings beats the best of the gateway that holds the tag.
-struct Bermuda: PeerRule {
+package struct Bermuda: PeerRule {
     private struct Advert {
         var latest: (distance: Double, time: Double)?
         /// Of the packets, the newest first.
@@ -25,18 +25,18 @@ struct Bermuda: PeerRule {
     private static let exponent = 3.0
     private static let fastestRetreat = 3.0
 
-    init(_ home: Home) {
-        rooms = home.gateways.map(\.room)
+    package init(rooms: [Int]) {
+        self.rooms = rooms
         adverts = rooms.map { _ in Advert() }
     }
 
-    var room: Int? { holder.map { rooms[$0] } }
+    package var room: Int? { holder.map { rooms[$0] } }
 
-    mutating func hear(_ level: Double, gateway: Int, at time: Double) {
+    package mutating func hear(_ level: Double, gateway: Int, at time: Double) {
         adverts[gateway].latest = (pow(10, (Self.reference - level) / (10 * Self.exponent)), time)
     }
 
-    mutating func tick(at time: Double) {
+    package mutating func tick(at time: Double) {
         for gateway in adverts.indices { update(&adverts[gateway], at: time) }
         for challenger in adverts.indices where wins(challenger, at: time) { holder = challenger }
         if let current = holder, adverts[current].distance == nil { holder = nil }

@@ -1,0 +1,62 @@
+/// A rule of another program, made from its description in `reference/rooms.md`: readings in, a room out. Rooms and gateways are numbers
+/// from 0 on.
+package protocol PeerRule: Sendable {
+    /// The room that is reported; nil: none yet.
+    var room: Int? { get }
+
+    /// A gateway heard the tag.
+    ///
+    /// - Parameters:
+    ///   - level: dBm
+    ///   - time: Seconds.
+    mutating func hear(_ level: Double, gateway: Int, at time: Double)
+    /// Time passes, once a second.
+    mutating func tick(at time: Double)
+}
+
+extension PeerRule {
+    package mutating func tick(at time: Double) {}
+
+    /// Plays readings, one by one.
+    ///
+    /// - Parameters:
+    ///   - readings: In the order of time.
+    ///   - times: From when until when there is time, seconds.
+    /// - Returns: Which room was reported when, in the order of time.
+    package mutating func play(_ readings: [PeerReading], in times: ClosedRange<Double>) -> [RoomChange] {
+        var reports: [RoomChange] = []
+        var tickAt = times.lowerBound
+        func note(_ room: Int?, at time: Double) {
+            if let room, reports.last?.room != room { reports.append((time, room)) }
+        }
+        func tick(until time: Double) {
+            while tickAt <= time {
+                self.tick(at: tickAt)
+                note(room, at: tickAt)
+                tickAt += 1.05
+            }
+        }
+        for reading in readings {
+            tick(until: reading.time)
+            hear(reading.level, gateway: Int(reading.gateway), at: reading.time)
+            note(room, at: reading.time)
+        }
+        tick(until: times.upperBound)
+        return reports
+    }
+}
+
+/// The peers' rules with their constants.
+///
+/// - Parameter rooms: The room of each gateway.
+package func peerRules(rooms: [Int]) -> [(name: String, rule: any PeerRule)] {
+    [
+        ("strongest packet, at most 10 s old", StrongestPacket(rooms: rooms)),
+        ("EWMA .3, margin 6 dB", SmoothedLevel(rooms: rooms, alpha: 0.3, margin: 6)),
+        ("EWMA .1, margin 6 dB", SmoothedLevel(rooms: rooms, alpha: 0.1, margin: 6)),
+        ("habluetooth: EWMA .3, margin 16 dB", SmoothedLevel(rooms: rooms, alpha: 0.3, margin: 16)),
+        ("room-assistant: Kalman, nearest", KalmanNearest(rooms: rooms)),
+        ("Home Assistant mqtt_room", MQTTRoom(rooms: rooms)),
+        ("Bermuda", Bermuda(rooms: rooms)),
+    ]
+}

@@ -1,0 +1,108 @@
+import Base
+import RoomMessages
+import RoomRules
+import SiteCore
+import SiteProtocol
+import Testing
+
+/// What this project and other programs say of the same recording.
+@Suite struct RoomComparisonTests {
+    private static let beacon = "11112222-3333-4444-5555-666677778888:1:7"
+    /// 2026-11-21T20:00:00Z
+    private static let start = 1_795_291_200
+
+    private static func line(_ topic: String, _ payload: String, second: Int) -> String {
+        #"{"tst":\#(start + second),"topic":"ibeacon-rooms/home/\#(topic)","qos":0,"retain":0,"payload":\#(payload)}"#
+    }
+
+    private static func heard(_ gateway: String, _ level: Int, second: Int) -> String {
+        line(
+            "heard/\(gateway)",
+            #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[{"id":"\#(beacon)","n":3,"rssi":\#(level),"max":-50,"power":-59,"age":0}]}"#,
+            second: second)
+    }
+
+    private static let head = [
+        line(
+            "tags",
+            #"{"v":1,"version":1,"by":"a","tags":[{"uuid":"11112222-3333-4444-5555-666677778888","major":1,"minor":7,"id":"keys","name":"Keys"}]}"#,
+            second: 0),
+        line("gateway/k", #"{"v":1,"room":"Kitchen"}"#, second: 0),
+        line("gateway/h", #"{"v":1,"room":"Hall"}"#, second: 0),
+    ]
+
+    /// The kitchen for an hour, and the hall for another. Each ten minutes one second sounds like the other room.
+    private static let twoHours =
+        head
+        + (1...7200).flatMap { second in
+            let isLoud = (second <= 3600) != (second % 600 == 300)
+            return [
+                heard("k", isLoud ? -55 : -80, second: second), heard("h", isLoud ? -80 : -55, second: second),
+            ]
+        }
+
+    private func played(_ lines: [String]) throws -> RoomComparison {
+        var comparison = RoomComparison(SiteSettings())
+        comparison.beginRecording()
+        for line in lines { try comparison.play(line: Array(line.utf8)) }
+        return comparison
+    }
+
+    @Test func `Changes that are taken back within a minute are counted for each rule, and ours takes none back`()
+        throws
+    {
+        let comparison = try played(Self.twoHours)
+        #expect(comparison.gatewayCount == 2 && comparison.seconds == 7200)
+        let tag = try #require(comparison.results(truth: nil).first)
+        #expect(tag.name == "Keys" && tag.readings == 14_400)
+        #expect(
+            tag.lines.map(\.name) == [
+                "ibeacon-gateway", "strongest packet, at most 10 s old", "Home Assistant mqtt_room", "Bermuda",
+            ])
+        // Twelve seconds in two hours sound like the other room; each is a change there and one back.
+        #expect(tag.lines[1].takenBackPerDay == 12 * 12 && tag.lines[1].changesPerDay == 25 * 12)
+        #expect(tag.lines[0].takenBackPerDay == 0 && tag.lines[0].changesPerDay == 12)
+        #expect(tag.lines.allSatisfy { $0.truth == nil })
+    }
+
+    @Test func `Where it is known where the tag was, the share of right time, false changes and delays are told`()
+        throws
+    {
+        let truth = try RoomTruth("\(Self.start),keys,Kitchen\n# a walk\n2026-11-21T21:00:00,Keys,Hall\n")
+        let tag = try #require(try played(Self.twoHours).results(truth: truth).first)
+        let (own, strongest) = (try #require(tag.lines[0].truth), try #require(tag.lines[1].truth))
+        #expect(own.falsePerDay == 0 && own.right > 0.98 && own.entries == 1 && own.never == 0)
+        #expect((own.delay ?? .infinity) < 15)
+        // Within 15 s after the tag has left a room, that room is no false one. No second here is so near.
+        #expect(strongest.falsePerDay == 12 * 12 && strongest.right > 0.99)
+    }
+
+    @Test func `A pause of the recording is no part of it, and what is heard without a room is nobody's`() throws {
+        var lines = Array(Self.twoHours.prefix(3 + 2 * 600))
+        lines.append(Self.heard("attic", -30, second: 7000))
+        let comparison = try played(lines)
+        #expect(comparison.seconds == 600 && comparison.gatewayCount == 2)
+        #expect(comparison.results(truth: nil).first?.readings == 1200)
+    }
+
+    @Test func `A recording in which no tag is heard by a gateway with a room compares nothing`() throws {
+        #expect(try played(Self.head).results(truth: nil).isEmpty)
+        #expect(RoomComparison(SiteSettings()).results(truth: nil).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("Kitchen", "line 1: it is not TIME,TAG,ROOM"), ("\nnow,keys,Hall", "line 2: 'now' is not a time"),
+        ("1,,Hall", "line 1: it is not TIME,TAG,ROOM"),
+    ])
+    func `A line that does not say where a tag was is named`(text: String, reason: String) {
+        let error = #expect(throws: FeedError.self) { try RoomTruth(text) }
+        #expect(error.map { "\($0)".hasPrefix(reason) } == true, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    @Test func `From an empty room on it is not known where the tag was`() throws {
+        let truth = try RoomTruth("0,keys,Hall\n10,keys,\n20,keys,Kitchen\n30,other,Hall\n30,keys,Hall")
+        let parts = truth.stays(of: "Keys", id: "keys", rooms: ["Hall": 0, "Kitchen": 1], until: 40)
+        #expect(parts.map { $0.map(\.room) } == [[0], [1, 0]])
+        #expect(parts.map { $0.map(\.to) } == [[10], [30, 40]])
+    }
+}
