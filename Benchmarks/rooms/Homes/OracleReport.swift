@@ -1,4 +1,5 @@
 import Glibc
+import RoomRules
 import Rooms
 
 /// What the engine would gain by knowing of random homes what a perfect survey knows, home by home.
