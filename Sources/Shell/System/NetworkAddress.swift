@@ -66,11 +66,7 @@ package struct NetworkAddress {
         var peer = NetworkAddress()
         peer.length = capacity
         let descriptor = try systemCall("accept4") {
-            withUnsafeMutablePointer(to: &peer.storage) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    accept4(listening, $0, &peer.length, flags)
-                }
-            }
+            withUnsafeMutablePointer(to: &peer.storage) { accept_connection(listening, $0, &peer.length, flags) }
         }
         return (descriptor, peer)
     }

@@ -1,7 +1,7 @@
 # Where no beacon is on the air, beside bluetoothd, the check that the controller scans costs at most one wake-up a minute and 2 % of the
 # memory: the same program with CAP_NET_ADMIN alone, which cannot check it.
 # kernels: uml
-# not quick
+# for a release
 . "$BENCH/guest/lib.sh"
 
 # All threads: how often each of them waited for something.

@@ -1,7 +1,7 @@
 # Windows of active scan, as a Home Assistant asks for them that has the Bluetooth proxy: no beacon is missed for longer than 1 s, and
 # listening never pauses. What a window costs another program that discovers is measured. While it does, and for 30 s after it, no window
 # begins. Nor does one where another program listens through bluetoothd.
-# kernels: uml qemu
+# kernels: uml
 # not quick
 . "$BENCH/guest/lib.sh"
 

@@ -3,7 +3,6 @@
 # brings it what devices answer.
 # kernels: uml
 # for a release
-# not quick
 . "$BENCH/guest/lib.sh"
 
 client=/root/.cache/ibeacon-gateway/aioesphomeapi-46.23.0/bin/python
