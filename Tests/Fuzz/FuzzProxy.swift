@@ -24,7 +24,7 @@ private let start = MonotonicInstant.zero.advanced(by: .seconds(1000))
 
 private func makeServer() -> ProxyServer {
     let address = DeviceAddress(value: 0xB827_EB00_1122, isRandom: false)
-    var settings = ProxySettings(
+    let settings = ProxySettings(
         name: "kitchen", friendlyName: "Kitchen", macAddress: address, bluetoothAddress: address, projectVersion: "1")
     guard let key = ProxyKey(psk), let functions else { fatalError("libsodium") }
     return ProxyServer(settings, key: key, primitives: functions)
