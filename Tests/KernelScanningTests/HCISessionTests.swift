@@ -236,6 +236,24 @@ private final class SessionFixture: HCISessionDelegate {
         #expect(fixture.notices.filter { $0.contains("taking over") }.count == 1)
     }
 
+    @Test func `A takeover that the controller does not answer is not tried again before 15 s`() {
+        let fixture = SessionFixture()
+        fixture.session.hasNoMonitors = true
+        fixture.session.start()
+        fixture.answerCommands()
+        for _ in 0..<4 {
+            fixture.socket?.completes(Opcode.parameters, status: 0x0c)
+            fixture.kernel.host.advance(by: .seconds(5))
+        }
+        fixture.socket?.completes(Opcode.parameters, status: 0x0c)
+        #expect(fixture.commands.last == Opcode.enable)
+        // The session gives up waiting, and begins again.
+        fixture.kernel.host.advance(by: .seconds(4))
+        fixture.answerCommands()
+        fixture.socket?.completes(Opcode.parameters, status: 0x0c)
+        #expect(fixture.notices.filter { $0.contains("taking over") }.count == 1)
+    }
+
     @Test func `What the session sends is shown to its owner, too, who compares it with the answers`() {
         let fixture = SessionFixture()
         fixture.startScan()
