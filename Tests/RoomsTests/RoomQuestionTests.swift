@@ -177,6 +177,15 @@ import Testing
         #expect(house.findings.last == .renamed(from: Self.name("Hall"), to: Self.name("Lounge"), byPerson: true))
     }
 
+    @Test func `A trained room whose only gateway goes to a room that is being trained keeps its name`() {
+        var house = House([("k", "Kitchen"), ("h", "Hall")])
+        house.pass(.learn(room: "Hall", tag: "jane", .seconds(60)))
+        house.seconds(60, Self.hall)
+        house.pass(.learn(room: "Lounge", tag: "jane", .seconds(30)))
+        house.pass(.card(gateway: "h", room: "Lounge"))
+        #expect(!Self.training("Hall", in: house).isEmpty)
+    }
+
     @Test func `A room that was trained under a misspelt name gets the right one`() {
         var house = Self.trained()
         house.pass(.learn(room: "Stduy", tag: "jane", .seconds(30)))
@@ -201,6 +210,13 @@ import Testing
         #expect(house.engine.plan.learned.rooms.count == 1)
         house.restart()
         #expect(house.engine.knownRooms.map(\.id) == [RoomName.id(of: first)])
+    }
+
+    @Test func `A gateway that joins a room without gateways does not change the form of its name`() {
+        var house = Self.trained()
+        house.pass(.learn(room: "Study", tag: "jane", .seconds(30)))
+        house.pass(.card(gateway: "h", room: "STUDY"))
+        #expect(house.engine.knownRooms.contains { $0.name == "Study" })
     }
 
     @Test func `Two rooms that an earlier version stored under forms of one name are one, with both trainings`() {
