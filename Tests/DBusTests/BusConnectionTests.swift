@@ -204,6 +204,7 @@ import Testing
         let connection = try BusConnection(to: "org.bluez", host: loop, address: address)
         var isClosed = false
         connection.onClosed = { isClosed = true }
+        let opened = loop.now
         connection.open()
         // The first connection only asks whether anybody listens.
         var connections: [CInt] = []
@@ -242,6 +243,8 @@ import Testing
         }
         #expect(longest < .milliseconds(500))
         #expect(loop.run(atMost: .patience) { isClosed })
+        // After 10 s the answer to Hello is missing, which has the same words.
+        #expect(opened.duration(to: loop.now) < .seconds(10), "it is left for what waits, not for the missing answer")
         #expect(connection.problem.description.contains("does not answer"))
     }
 }

@@ -64,6 +64,17 @@ private final class SessionFixture: HCISessionDelegate {
         return events
     }
 
+    /// The controller refuses the parameters for as long as a scan of another program is left alone.
+    func meetsLeftoverScan(hasNoMonitors: Bool = true) {
+        session.hasNoMonitors = hasNoMonitors
+        session.start()
+        answerCommands()
+        for _ in 0..<4 {
+            socket?.completes(Opcode.parameters, status: 0x0c)
+            kernel.host.advance(by: .seconds(5))
+        }
+    }
+
     /// The controller answers everything until the scan is on.
     func startScan(isExtended: Bool = false) {
         session.start()
@@ -222,13 +233,7 @@ private final class SessionFixture: HCISessionDelegate {
     @Test func `A scan is taken over at most once in 15 s, and what is refused after that is no other program's scan`()
     {
         let fixture = SessionFixture()
-        fixture.session.hasNoMonitors = true
-        fixture.session.start()
-        fixture.answerCommands()
-        for _ in 0..<4 {
-            fixture.socket?.completes(Opcode.parameters, status: 0x0c)
-            fixture.kernel.host.advance(by: .seconds(5))
-        }
+        fixture.meetsLeftoverScan()
         fixture.socket?.completes(Opcode.parameters, status: 0x0c)
         fixture.socket?.completes(Opcode.enable, status: 0x0c)
         fixture.socket?.completes(Opcode.parameters, status: 0x0c)
@@ -238,13 +243,7 @@ private final class SessionFixture: HCISessionDelegate {
 
     @Test func `A takeover that the controller does not answer is not tried again before 15 s`() {
         let fixture = SessionFixture()
-        fixture.session.hasNoMonitors = true
-        fixture.session.start()
-        fixture.answerCommands()
-        for _ in 0..<4 {
-            fixture.socket?.completes(Opcode.parameters, status: 0x0c)
-            fixture.kernel.host.advance(by: .seconds(5))
-        }
+        fixture.meetsLeftoverScan()
         fixture.socket?.completes(Opcode.parameters, status: 0x0c)
         #expect(fixture.commands.last == Opcode.enable)
         // The session gives up waiting, and begins again.
@@ -279,13 +278,7 @@ private final class SessionFixture: HCISessionDelegate {
         hasNoMonitors: Bool
     ) {
         let fixture = SessionFixture()
-        fixture.session.hasNoMonitors = hasNoMonitors
-        fixture.session.start()
-        fixture.answerCommands()
-        for _ in 0..<4 {
-            fixture.socket?.completes(Opcode.parameters, status: 0x0c)
-            fixture.kernel.host.advance(by: .seconds(5))
-        }
+        fixture.meetsLeftoverScan(hasNoMonitors: hasNoMonitors)
         #expect(!fixture.commands.contains(Opcode.enable), "it is 15 s old, not older")
         fixture.socket?.completes(Opcode.parameters, status: 0x0c)
         #expect(fixture.commands.contains(Opcode.enable) == hasNoMonitors)
