@@ -15,14 +15,14 @@ import Testing
         ("\(socket): Permission denied", "a policy in"),
         ("org.freedesktop.DBus.Error.AccessDenied: Rejected send message", "a policy in"),
     ])
-    func `The reason decides what to do`(reason: String, cure: String) {
+    func `The reason decides what to do`(reason: String, remedy: String) {
         let text = BusError.missing(reason).description
         #expect(text.contains(reason))
-        #expect(text.contains(cure))
-        #expect(text.contains("install") == cure.contains("install"), "only where there is no bus")
+        #expect(text.contains(remedy))
+        #expect(text.contains("install") == remedy.contains("install"), "only where there is no bus")
     }
 
     @Test func `A refusal of the service itself has no cure of the bus`() {
-        #expect(BusRefusal.cure("org.bluez.Error.Failed: Failed") == nil)
+        #expect(BusRefusal.remedy("org.bluez.Error.Failed: Failed") == nil)
     }
 }

@@ -189,7 +189,7 @@ struct HTTPServiceTests {
     @Test func `In this mode no finding speaks of a broker`() throws {
         let fixture = try ServiceFixture(Self.http, in: directory)
         for event: BrokerEvent in [
-            .disconnected(.endpoint(reason: "no", cure: "look"), retryIn: .seconds(1)),
+            .disconnected(.endpoint(reason: "no", remedy: "look"), retryIn: .seconds(1)),
             .untaken(.dropped(topic: "owntracks/jane/hall/cmd", size: 300_000)),
             .refused(MessageToken(rawValue: 1), .byEndpoint(status: 400)),
         ] {

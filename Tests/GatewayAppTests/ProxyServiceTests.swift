@@ -188,7 +188,7 @@ import Testing
         let fixture = try start()
         #expect(machine.endpoints.isEmpty)
         #expect(fixture.service.proxies.states.first?.problem?.contains("/etc/machine-id") == true)
-        #expect(fixture.service.proxies.states.first?.cure?.hasPrefix("make a machine-id") == true)
+        #expect(fixture.service.proxies.states.first?.remedy?.hasPrefix("make a machine-id") == true)
     }
 
     @Test func `What the kernel dropped before it was read is shown`() throws {

@@ -306,6 +306,6 @@ import Testing
         let finding = try Self.finding(count)
         #expect(finding?.text == text)
         #expect(finding?.level == (text == nil ? nil : .warning))
-        #expect(finding?.cure.isEmpty == (text == nil ? nil : false))
+        #expect(finding?.remedy.isEmpty == (text == nil ? nil : false))
     }
 }

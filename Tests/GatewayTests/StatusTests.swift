@@ -137,13 +137,13 @@ import Testing
         var snapshot = StatusSnapshot(
             now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",
             startedAt: .zero)
-        /// - Returns: level, text and cure of the adapter's finding.
+        /// - Returns: level, text and remedy of the adapter's finding.
         func finding(_ scanner: String, _ setting: Double?, _ duty: Double?) -> [String] {
             var adapter = StatusSnapshot.Adapter(name: "hci0", isListening: true)
             adapter.duty = duty
             snapshot.scanner = .init(name: scanner, adapters: [adapter], scanDuty: setting)
             let finding = snapshot.liveFindings.first { $0.subject == "adapter" }
-            return [finding?.level.rawValue, finding?.text, finding?.cure].map { $0 ?? "" }
+            return [finding?.level.rawValue, finding?.text, finding?.remedy].map { $0 ?? "" }
         }
         #expect(finding("bluez", nil, nil) == ["ok", "hci0 listens", ""])
         #expect(finding("mgmt", 0.25, 0.25) == ["ok", "hci0 listens 25 % of the time, as scanDuty says", ""])
@@ -159,9 +159,11 @@ import Testing
             now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",
             startedAt: .zero)
         func findings() -> [String] {
-            snapshot.liveFindings.filter { $0.subject == "adapter" }.flatMap { [$0.level.rawValue, $0.text, $0.cure] }
+            snapshot.liveFindings.filter { $0.subject == "adapter" }.flatMap {
+                [$0.level.rawValue, $0.text, $0.remedy]
+            }
         }
-        snapshot.scanner.problem = .init(text: "hci0 is used by another program", cure: "end it")
+        snapshot.scanner.problem = .init(text: "hci0 is used by another program", remedy: "end it")
         #expect(findings() == ["error", "hci0 is used by another program", "end it"])
         #expect(snapshot.json["scanner"]?["problem"]?["text"] == .string("hci0 is used by another program"))
         #expect(StatusSnapshot(reading: snapshot.json).scanner.problem == snapshot.scanner.problem)
@@ -209,7 +211,7 @@ import Testing
         let findings = snapshot.liveFindings
         #expect(findings.map(\.subject) == ["adapter", "broker", "clock", "regions", "disk", "queue"])
         #expect(findings.map(\.level) == [.error, .error, .warning, .warning, .ok, .ok])
-        #expect(findings.allSatisfy { ($0.level == .ok) == $0.cure.isEmpty })
+        #expect(findings.allSatisfy { ($0.level == .ok) == $0.remedy.isEmpty })
     }
 
     // MARK: Care
@@ -252,7 +254,7 @@ import Testing
         #expect(care(snapshot, "version") == nil)
         snapshot.newerVersion = "1.1.0"
         #expect(care(snapshot, "version") == "warning: version 1.1.0 can be installed; this is 1.0.0")
-        #expect(snapshot.liveFindings.first { $0.subject == "version" }?.cure.contains("--only-upgrade") == true)
+        #expect(snapshot.liveFindings.first { $0.subject == "version" }?.remedy.contains("--only-upgrade") == true)
     }
 
     @Test func `That beacons are turned away is a finding with the region and its tracker`() {
@@ -264,6 +266,6 @@ import Testing
         let finding = snapshot.liveFindings.first { $0.subject == "strangers" }
         #expect(finding?.level == .warning)
         #expect(finding?.text.contains("region Street of owntracks/jane/hall") == true)
-        #expect(finding?.cure.isEmpty == false)
+        #expect(finding?.remedy.isEmpty == false)
     }
 }

@@ -124,8 +124,8 @@ final class BrokenBroker {
 
     private func minor(_ person: Int) -> UInt16 { UInt16(7 + person) }
 
-    /// What the status must say while the fault lasts, and of its cure.
-    var complaint: (text: String, cure: String) {
+    /// What the status must say while the fault lasts, and of its remedy.
+    var complaint: (text: String, remedy: String) {
         switch fault {
         case .none: ("is connected", "")
         case .killedAndForgetful: ("the connection was closed", "the broker's own log")
@@ -142,7 +142,7 @@ final class BrokenBroker {
 
     struct Status {
         var text = ""
-        var cure = ""
+        var remedy = ""
         /// When the service will try again, if it waits.
         var nextTry: ContinuousClock.Instant?
     }
@@ -153,7 +153,7 @@ final class BrokenBroker {
         let finding = json["findings"]?.array?.first { $0["subject"] == "broker" }
         let wait = json["brokers"]?.array?.first?["retryIn"]?.asNumber
         return Status(
-            text: finding?["text"]?.string ?? "", cure: finding?["cure"]?.string ?? "",
+            text: finding?["text"]?.string ?? "", remedy: finding?["cure"]?.string ?? "",
             nextTry: wait.map { .now + .seconds($0) })
     }
 
@@ -185,7 +185,7 @@ final class BrokenBroker {
     /// While it lasts, once a second.
     func tick() { if fault == .cutAgainAndAgain { proxy.cut() } }
 
-    func cure() throws {
+    func remedy() throws {
         switch fault {
         case .killedAndForgetful:
             let before = consumer.subscriptions

@@ -15,7 +15,7 @@ import Testing
         var status = BrokenBroker.Status()
         var cured: ContinuousClock.Instant?
         var recovered: Duration?
-        /// When all must be told, after the cure.
+        /// When all must be told, after the remedy.
         var limit: Duration = .zero
     }
 
@@ -49,7 +49,7 @@ import Testing
             for one in cases { one.house.tick() }
         }
         for index in cases.indices {
-            try cure(&cases[index], broken: broken, end: started + BrokenBroker.end, tolerance)
+            try remedy(&cases[index], broken: broken, end: started + BrokenBroker.end, tolerance)
         }
         waitForRecovery(&cases)
         // For what would come too often.
@@ -59,7 +59,7 @@ import Testing
         print("broker faults: \(start.duration(to: .now).components.seconds) s")
     }
 
-    private func cure(
+    private func remedy(
         _ one: inout Case, broken: ContinuousClock.Instant, end: ContinuousClock.Instant, _ tolerance: Duration
     ) throws {
         let house = one.house
@@ -69,10 +69,10 @@ import Testing
             one.status = try house.status()
             return one.status.text.contains(house.complaint.text)
         }
-        try house.cure()
+        try house.remedy()
         let cured = ContinuousClock.now
         one.cured = cured
-        // Within the wait that it is in; if that may have been over before the cure was, within the next.
+        // Within the wait that it is in; if that may have been over before the remedy was, within the next.
         let wait = one.status.nextTry.flatMap { $0 > cured + tolerance ? cured.duration(to: $0) : nil }
         one.limit = max(wait ?? Self.longestStep(after: one.begun.duration(to: cured)), cured.duration(to: end))
     }
@@ -107,7 +107,8 @@ import Testing
         #expect(house.isTold, "\(name): \(house.consumer.events)\n\(house.gateway.log)")
         #expect(house.consumer.strange.isEmpty, "\(name)")
         #expect(one.status.text.contains(house.complaint.text), "\(name): the status says '\(one.status.text)'")
-        #expect(one.status.cure.contains(house.complaint.cure), "\(name): the status advises '\(one.status.cure)'")
+        #expect(
+            one.status.remedy.contains(house.complaint.remedy), "\(name): the status advises '\(one.status.remedy)'")
         if house.fault == .none {
             #expect(one.status.text.hasSuffix("is connected"), "\(one.status.text)")
         } else {

@@ -70,7 +70,7 @@ private final class MonitorFixture: AdapterMonitorDelegate {
 
     @Test func `Why there is no adapter is said a second after that is known, once, until one is there`() throws {
         let fixture = try MonitorFixture()
-        fixture.kernel.absence = ScanProblem("there is none", cure: "plug one in")
+        fixture.kernel.absence = ScanProblem("there is none", remedy: "plug one in")
         fixture.kernel.answers(.readIndexList, 0xffff, [0, 0])
         #expect(fixture.notices.isEmpty)
         fixture.wait(.seconds(1))
@@ -90,7 +90,7 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         fixture.kernel.informs(0, isPowered: true)
         _ = fixture.drainEvents()
         fixture.kernel.devices = [0]
-        fixture.kernel.absence = ScanProblem("another program has it", cure: "end that")
+        fixture.kernel.absence = ScanProblem("another program has it", remedy: "end that")
         fixture.kernel.says(0x0005, 0, [])
         #expect(fixture.drainEvents() == ["0 lost: the kernel no longer offers it"])
         fixture.wait(.seconds(1))
@@ -99,7 +99,7 @@ private final class MonitorFixture: AdapterMonitorDelegate {
 
     @Test func `While an adapter is there, no reason is looked for`() throws {
         let fixture = try MonitorFixture()
-        fixture.kernel.absence = ScanProblem("there is none", cure: "plug one in")
+        fixture.kernel.absence = ScanProblem("there is none", remedy: "plug one in")
         fixture.kernel.answers(.readIndexList, 0xffff, [1, 0, 0, 0])
         fixture.kernel.informs(0, isPowered: true)
         fixture.wait(.seconds(5))

@@ -7,10 +7,10 @@ import Testing
     @Test(
         "A missing capability is named with the unit's line, the options of a container and a command",
         arguments: Capability.allCases)
-    func cure(_ capability: Capability) {
-        #expect(capability.cure.contains("AmbientCapabilities=\(capability.name)"))
-        #expect(capability.cure.contains("--cap-add NET_ADMIN --cap-add NET_RAW"))
-        #expect(capability.cure.contains("sudo setcap cap_net_admin,cap_net_raw+ep"))
+    func remedy(_ capability: Capability) {
+        #expect(capability.remedy.contains("AmbientCapabilities=\(capability.name)"))
+        #expect(capability.remedy.contains("--cap-add NET_ADMIN --cap-add NET_RAW"))
+        #expect(capability.remedy.contains("sudo setcap cap_net_admin,cap_net_raw+ep"))
     }
 
     @Test("Without CAP_NET_RAW hci does not work, nothing checks that the controller scans, and none is reset")

@@ -107,10 +107,10 @@ import Testing
         (EMFILE, true, "no Bluetooth socket can be opened", "journalctl"),
     ])
     func `A socket that the kernel refuses is told by the error and by whether the kernel has Bluetooth`(
-        code: Int32, hasBluetooth: Bool, text: String, cure: String
+        code: Int32, hasBluetooth: Bool, text: String, remedy: String
     ) {
         let problem = ScanProblem.socketRefusal(SystemError("socket", code: code), hasBluetooth: hasBluetooth)
         #expect(problem.text.hasPrefix(text))
-        #expect(problem.cure.contains(cure))
+        #expect(problem.remedy.contains(remedy))
     }
 }

@@ -32,7 +32,7 @@ import Testing
         fleet.edit("a", SiteFleet.change("New:10"))
         fleet.run(60)
         #expect(fleet.role("a") != .active && fleet.card("a")?.asksToAdopt == true)
-        #expect(fleet.services["a"]?.siteTags.list.question?.cure.contains("rooms tags adopt") == true)
+        #expect(fleet.services["a"]?.siteTags.list.question?.remedy.contains("rooms tags adopt") == true)
         #expect(fleet.log.contains { $0.contains("rooms tags adopt") })
         #expect(fleet.lists.count == before && fleet.listed == [7, 8, 9])
         #expect(fleet.request("a", .adoptTags) == nil)

@@ -12,7 +12,7 @@ import Testing
 
     private func advice(at second: Double) throws -> String {
         let broker = try Configuration(parsing: "{}".utf8, hostName: "pi").broker
-        return watch.state(of: broker, at: .zero.advanced(by: .seconds(second))).cure
+        return watch.state(of: broker, at: .zero.advanced(by: .seconds(second))).remedy
     }
 
     /// The connection is made and ended at once, at each of these seconds. At last it stands.

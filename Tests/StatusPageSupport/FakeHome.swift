@@ -207,8 +207,8 @@ package final class FakeHome: StatusSource {
         return [
             .init(
                 .error, "broker", "localhost:1883 refused the connection",
-                cure: "start it: systemctl start mosquitto"),
-            .init(.warning, "adapter", "hci0 is blocked by rfkill", cure: "unblock it: rfkill unblock bluetooth"),
+                remedy: "start it: systemctl start mosquitto"),
+            .init(.warning, "adapter", "hci0 is blocked by rfkill", remedy: "unblock it: rfkill unblock bluetooth"),
             .init(.ok, "clock", "the time of day is known"),
         ]
     }

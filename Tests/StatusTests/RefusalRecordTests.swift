@@ -151,13 +151,13 @@ import Testing
 
     @Test func `Rights are missing only where the reason may be rights`() {
         for kind in [Refused.Kind.message, .subscription] {
-            for (cause, cure) in [
+            for (cause, remedy) in [
                 (Refused.Cause.rights, "right"), (.quota, "quotas"), (.unsupported, "own settings"),
             ] {
                 var log = Log()
                 log.add(Refused(kind, "a", on: "availability", because: "no", cause: cause))
-                let cures = log.record.findings(besides: "main", at: .zero).map(\.cure)
-                #expect(cures.count == 1 && cures[0].contains(cure), "\(kind) \(cause): \(cures)")
+                let remedies = log.record.findings(besides: "main", at: .zero).map(\.remedy)
+                #expect(remedies.count == 1 && remedies[0].contains(remedy), "\(kind) \(cause): \(remedies)")
             }
         }
         var log = Log()

@@ -23,7 +23,7 @@ import Testing
         let findings = ProxyCheck.findings(Self.settings, snapshot())
         let bad = try #require(findings.first { !$0.isWell })
         #expect(bad.text.hasPrefix("ibg-pi-kitchen gives no packets to 172.17.0.2: it runs in a container"))
-        #expect(bad.cure == "if it is meant: bluetoothProxy: {allow: [\"172.17.0.2\"]}, and reload")
+        #expect(bad.remedy == "if it is meant: bluetoothProxy: {allow: [\"172.17.0.2\"]}, and reload")
         #expect(findings.count { !$0.isWell } == 1)
     }
 
@@ -54,7 +54,7 @@ import Testing
     @Test func `A service that has not read the setting yet is named`() {
         var snapshot = snapshot()
         snapshot.proxies = []
-        #expect(ProxyCheck.findings(Self.settings, snapshot).last?.cure == "sudo systemctl reload ibeacon-gateway")
+        #expect(ProxyCheck.findings(Self.settings, snapshot).last?.remedy == "sudo systemctl reload ibeacon-gateway")
         #expect(ProxyCheck.findings(Self.settings, nil).count == 1)
     }
 }

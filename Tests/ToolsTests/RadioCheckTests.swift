@@ -13,7 +13,7 @@ import Testing
         let findings = RadioCheck.refusals([well, refused])
         #expect(
             findings.map(\.text) == ["hci1 does not listen: the controller refuses to scan: Command Disallowed (0x0c)"])
-        #expect(findings.allSatisfy { !$0.isWell && $0.cure?.contains("unplug") == true })
+        #expect(findings.allSatisfy { !$0.isWell && $0.remedy?.contains("unplug") == true })
         #expect(RadioCheck.refusals([well]).isEmpty)
     }
 }

@@ -19,7 +19,7 @@ import Testing
     func `A service that flaps, or is refused something, is not well, with what it advises`(subject: String) throws {
         let found = findings(subject)
         #expect(found.map(\.text) == ["the service says: no"] && found.allSatisfy { !$0.isWell })
-        #expect(found.first?.cure == "do")
+        #expect(found.first?.remedy == "do")
     }
 
     @Test func `What doctor tests itself, and what is well, is not said twice`() {

@@ -277,7 +277,7 @@ import Testing
     @Test func `A word of an answer is quoted for a shell`() throws {
         let question = RoomQuestion(
             from: try #require(RoomName("Bob's $(room)")), to: try #require(RoomName("Den")), gateways: ["h"])
-        #expect(question.cure.contains(#"rooms rename 'Bob'\''s $(room)' Den"#))
+        #expect(question.remedy.contains(#"rooms rename 'Bob'\''s $(room)' Den"#))
     }
 
     @Test func `A room is found by any form of its name, and a misspelt one gets a hint`() throws {

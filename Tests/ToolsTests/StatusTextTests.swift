@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `Each line of a finding is a line, and no character stands for the break`() {
-        let lines = DoctorFinding(.configuration, "f cannot be used:\n  a: wrong\n  b: wrong", cure: "mend it").lines
+        let lines = DoctorFinding(.configuration, "f cannot be used:\n  a: wrong\n  b: wrong", remedy: "mend it").lines
         #expect(lines.count == 4 && lines[1].hasSuffix("    a: wrong") && lines[3].hasSuffix("-> mend it"), "\(lines)")
         #expect(!lines.joined().unicodeScalars.contains("\u{FFFD}"))
     }
@@ -167,7 +167,7 @@ import Testing
     @Test func `Why no adapter can be used is in the line of the radio`() {
         var status = StatusSnapshot(reading: ["scanner": ["name": "mgmt", "adapters": []]])
         #expect(StatusText(status).text.contains("no adapter is in use (mgmt)"))
-        status.scanner.problem = .init(text: "there is none", cure: "plug one in")
+        status.scanner.problem = .init(text: "there is none", remedy: "plug one in")
         #expect(StatusText(status).text.contains("there is none; plug one in (mgmt)"))
     }
 

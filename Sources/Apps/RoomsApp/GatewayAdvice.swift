@@ -4,7 +4,7 @@ package import SiteProtocol
 package struct GatewayAdvice: Hashable, Sendable {
     package let text: String
     /// What the user can do about it.
-    package let cure: String
+    package let remedy: String
 
     /// Names for a sentence; of many, the first few.
     package static func list(_ names: [String]) -> String {
@@ -23,7 +23,7 @@ package struct GatewayAdvice: Hashable, Sendable {
         let rights =
             "a gateway needs the right to write below ibeacon-rooms/\(site)/heard, and must not be in quiet mode; "
             + "'ibeacon-gateway doctor' there says more"
-        (text, cure) =
+        (text, remedy) =
             switch trouble {
             case .sharedName: ("several gateways are called \(names)", "give each a deviceId of its own")
             case .offline:

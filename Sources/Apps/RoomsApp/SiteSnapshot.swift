@@ -18,7 +18,7 @@ struct SiteSnapshot {
         /// `Site.shownRole`
         var role: String
         /// Why the service is not active although its role would be, with advice; nil: nothing prevents it.
-        var refusal: (text: String, cure: String)?
+        var refusal: (text: String, remedy: String)?
         /// The other service that is presumably active.
         var other: String?
         var version: String
@@ -113,11 +113,11 @@ struct SiteSnapshot {
     /// The gateway that the configuration file of this machine describes, and where its page is; nil: it has none.
     var neighbour: (name: String, page: ListenAddress)?
     /// What a person must decide about the site's list of tags, with advice; nil: nothing.
-    var question: (text: String, cure: String)?
+    var question: (text: String, remedy: String)?
     /// What a person must say of gateways that name another room than before.
     var roomQuestions: [RoomQuestion] = []
     /// What is wrong with nodes beside the decisions that are published as nodes, with advice; nil: nothing.
-    var rivals: (text: String, cure: String)?
+    var rivals: (text: String, remedy: String)?
     /// nil before the site is read.
     var counters: Counters?
 
@@ -159,22 +159,23 @@ extension SiteSnapshot {
         var findings: [Finding] = []
         if broker.phase != .connected || !broker.reason.isEmpty {
             let reason = broker.reason.isEmpty ? "is not connected" : broker.reason
-            findings.append(.init(.error, "broker", "\(broker.name): \(reason)", cure: broker.cure))
+            findings.append(.init(.error, "broker", "\(broker.name): \(reason)", remedy: broker.remedy))
         }
         if let refusal = service.refusal {
-            findings.append(.init(.error, "service", refusal.text, cure: refusal.cure))
+            findings.append(.init(.error, "service", refusal.text, remedy: refusal.remedy))
         }
         findings += refusals.findings(besides: "main", at: now)
         if let storeProblem {
             findings.append(
-                .init(.error, "storage", "the state cannot be written: \(storeProblem)", cure: "look at the disk"))
+                .init(.error, "storage", "the state cannot be written: \(storeProblem)", remedy: "look at the disk"))
         }
         if let question {
-            findings.append(.init(.error, "tags", question.text, cure: question.cure))
+            findings.append(.init(.error, "tags", question.text, remedy: question.remedy))
         } else if tagCounts.all == 0 {
             findings.append(
                 .init(
-                    .warning, "tags", "there is no tag yet", cure: "add one below; 'ibeacon-gateway scan' shows beacons"
+                    .warning, "tags", "there is no tag yet",
+                    remedy: "add one below; 'ibeacon-gateway scan' shows beacons"
                 ))
         }
         if isCurrent { findings += gatewayFindings + [unheardFinding].compactMap(\.self) }
@@ -201,10 +202,11 @@ extension SiteSnapshot {
             findings.append(
                 .init(
                     .warning, "gateways", "no gateway has announced itself",
-                    cure: "give each gateway this broker; 'ibeacon-gateway doctor' on a gateway says what is missing"))
+                    remedy: "give each gateway this broker; 'ibeacon-gateway doctor' on a gateway says what is missing")
+            )
         }
-        findings += roomQuestions.map { .init(.warning, "rooms", $0.text, cure: $0.cure) }
-        if let rivals { findings.append(.init(.error, "espresense", rivals.text, cure: rivals.cure)) }
+        findings += roomQuestions.map { .init(.warning, "rooms", $0.text, remedy: $0.remedy) }
+        if let rivals { findings.append(.init(.error, "espresense", rivals.text, remedy: rivals.remedy)) }
         findings += Dictionary(grouping: gateways.filter { $0.trouble?.isFault == true }, by: \.trouble).sorted {
             ($0.key?.rawValue ?? "") < ($1.key?.rawValue ?? "")
         }.compactMap { trouble, concerned in trouble.map { finding($0, names(concerned)) } }
@@ -217,14 +219,14 @@ extension SiteSnapshot {
             findings.append(
                 .init(
                     .warning, "versions", "another version than most gateways have: \(names(others))",
-                    cure: "install the same version on all"))
+                    remedy: "install the same version on all"))
         }
         return findings
     }
 
     private func finding(_ trouble: GatewayHealth.Trouble, _ names: String) -> Finding {
         let advice = GatewayAdvice(trouble, of: names, site: service.site)
-        return .init(.warning, "gateways", advice.text, cure: advice.cure)
+        return .init(.warning, "gateways", advice.text, remedy: advice.remedy)
     }
 
     /// The names of the gateways; of many, the first few.
@@ -287,7 +289,7 @@ extension SiteSnapshot {
                     "from": .string(question.from.id), "fromName": .shown(question.from.name),
                     "to": .string(question.to.id), "toName": .shown(question.to.name),
                     "gateways": .array(question.gateways.prefix(20).map { .shown($0) }),
-                    "text": .shown(question.text), "cure": .shown(question.cure),
+                    "text": .shown(question.text), "cure": .shown(question.remedy),
                 ]
             })
     }

@@ -55,9 +55,9 @@ package struct Election: Sendable {
     }
 
     /// Why this service is not active although it would be; nil: it is, or another one is.
-    package var refusal: (text: String, cure: String)? { service?.isRefused == true ? advice : nil }
+    package var refusal: (text: String, remedy: String)? { service?.isRefused == true ? advice : nil }
 
-    private var advice: (text: String, cure: String) {
+    private var advice: (text: String, remedy: String) {
         let root = "ibeacon-rooms/\(site)"
         return (
             "the broker does not take what this service writes, so it decides nothing",
@@ -76,7 +76,7 @@ package struct Election: Sendable {
         case .began: break
         case .taken:
             effects += [.log(.notice, "this service is the active one of site '\(site)'"), .pageChanged]
-        case .refused: effects += [.log(.error, "\(advice.text); \(advice.cure)"), .pageChanged]
+        case .refused: effects += [.log(.error, "\(advice.text); \(advice.remedy)"), .pageChanged]
         case .stoodDown(let other):
             let text = "the service '\(other)' is active too; this one is the standby from now on"
             effects.append(.log(.error, text))
@@ -139,7 +139,7 @@ package struct Election: Sendable {
         service?.isAble = !list.isOffered && !list.isAwaited
         guard asksToAdopt != list.isOffered else { return }
         asksToAdopt.toggle()
-        if let question = list.question { effects.append(.log(.warning, "\(question.text); \(question.cure)")) }
+        if let question = list.question { effects.append(.log(.warning, "\(question.text); \(question.remedy)")) }
         effects.append(.pageChanged)
         if role != .active, isConnected { sendCard(asks: list.isOffered, &effects) }
     }

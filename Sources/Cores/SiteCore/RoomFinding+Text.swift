@@ -17,7 +17,7 @@ extension RoomEngine.Finding {
                 + "gateways were carried into another room instead, train both again ('rooms forget', then 'rooms learn')"
         case .notRenamed(let former, let room, let refusal):
             "the room \(former.name) was not renamed to \(room.name): \(refusal.text)"
-        case .asked(let question): "\(question.text): \(question.cure)"
+        case .asked(let question): "\(question.text): \(question.remedy)"
         case .stay(let gateways):
             "\(gateways.joined(separator: ", ")): what was measured before counts again, because the room was renamed"
         case .tooManyGateways(let newest, let idle):

@@ -11,7 +11,7 @@ extension RoomQuestion {
     }
 
     /// The answers.
-    package var cure: String {
+    package var remedy: String {
         let moved = gateways.first.map { "rooms gateways moved \(Self.word($0))" } ?? ""
         return
             "if '\(from.name)' was renamed: ibeacon-gateway rooms rename \(Self.word(from.name)) \(Self.word(to.name)) - if the gateway was "

@@ -89,7 +89,7 @@ package struct SharedTagList: Sendable {
     // MARK: - What a person must decide
 
     /// What a person must decide about the site's list before this service may become active; nil: nothing.
-    package var question: (text: String, cure: String)? {
+    package var question: (text: String, remedy: String)? {
         switch offer {
         case nil: nil
         case .list(let list):
@@ -117,7 +117,7 @@ package struct SharedTagList: Sendable {
     /// Why a person cannot adopt the site's list now; nil: it is possible.
     func adoptionRefusal(isConnected: Bool) -> String? {
         if !isConnected { return "there is no connection to the broker" }
-        if case .unreadable = offer, let question { return "\(question.text); \(question.cure)" }
+        if case .unreadable = offer, let question { return "\(question.text); \(question.remedy)" }
         if version == nil, offer == nil { return "the broker has no list of tags of this site" }
         return nil
     }

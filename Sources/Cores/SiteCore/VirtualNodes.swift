@@ -75,16 +75,16 @@ package struct VirtualNodes: Sendable {
         rivals[node] = now
         guard isNew else { return }
         let advice = Self.advice([node])
-        effects += [.log(.error, "\(advice.text); \(advice.cure)", once: "rival node"), .pageChanged]
+        effects += [.log(.error, "\(advice.text); \(advice.remedy)", once: "rival node"), .pageChanged]
     }
 
     /// What is wrong with nodes that publish what they hear, and what to do about it; nil: there are none.
-    package func advice(at now: MonotonicInstant) -> (text: String, cure: String)? {
+    package func advice(at now: MonotonicInstant) -> (text: String, remedy: String)? {
         let nodes = rivals.filter { $0.value.duration(to: now) <= Self.rivalLife }.keys.sorted()
         return nodes.isEmpty ? nil : Self.advice(nodes)
     }
 
-    private static func advice(_ nodes: [String]) -> (text: String, cure: String) {
+    private static func advice(_ nodes: [String]) -> (text: String, remedy: String) {
         let names = nodes.prefix(5).map { "'\(shortened($0))'" }.joined(separator: ", ")
         return (
             "rooms.publishAsEspresense is on here, and what \(names) hears is published in the same form: programs that "

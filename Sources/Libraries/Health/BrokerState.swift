@@ -18,7 +18,7 @@ package struct BrokerState: Hashable, Sendable {
     /// contains a secret.
     package var reason: String
     /// What to do; empty if that is not known.
-    package var cure = ""
+    package var remedy = ""
     package var since: MonotonicInstant?
     /// When the next attempt begins; nil if none is planned.
     package var nextTry: MonotonicInstant?

@@ -4,7 +4,7 @@ extension Finding {
     package init(newer version: String, than own: String) {
         self.init(
             .warning, "version", "version \(version) can be installed; this is \(own)",
-            cure: "sudo apt-get install --only-upgrade -y ibeacon-gateway")
+            remedy: "sudo apt-get install --only-upgrade -y ibeacon-gateway")
     }
 
     /// Beacons that were never heard.
@@ -19,7 +19,7 @@ extension Finding {
         let list = names.prefix(most).joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
         self.init(
             .warning, "unheard", "never heard: \(list)",
-            cure:
+            remedy:
                 "hold it to a gateway: 'ibeacon-gateway scan' shows the numbers that it sends; nothing there means an empty battery"
         )
     }

@@ -9,19 +9,19 @@ package struct Finding: Hashable, Sendable {
     package var subject: String
     package var text: String
     /// What to do; empty if nothing.
-    package var cure: String
+    package var remedy: String
 
-    package init(_ level: Level, _ subject: String, _ text: String, cure: String = "") {
+    package init(_ level: Level, _ subject: String, _ text: String, remedy: String = "") {
         self.level = level
         self.subject = subject
         self.text = text
-        self.cure = cure
+        self.remedy = remedy
     }
 }
 
 extension Finding {
     package var json: JSONValue {
-        ["level": .string(level.rawValue), "subject": .string(subject), "text": .shown(text), "cure": .string(cure)]
+        ["level": .string(level.rawValue), "subject": .string(subject), "text": .shown(text), "cure": .string(remedy)]
     }
 }
 
@@ -31,6 +31,6 @@ extension Finding {
         guard let level = json["level"]?.string.flatMap(Level.init(rawValue:)), let text = json["text"]?.string else {
             return nil
         }
-        self.init(level, json["subject"]?.string ?? "", text, cure: json["cure"]?.string ?? "")
+        self.init(level, json["subject"]?.string ?? "", text, remedy: json["cure"]?.string ?? "")
     }
 }

@@ -53,7 +53,7 @@ extension RefusalRecord {
             if !lacking.contains(consequence) { lacking.append(consequence) }
         }
         if !lacking.isEmpty { text += "; " + lacking.prefix(mostShown).map(\.text).joined(separator: "; ") }
-        return Finding(.warning, kind.subject, text, cure: kind.cure(of: gravest.refused.cause))
+        return Finding(.warning, kind.subject, text, remedy: kind.remedy(of: gravest.refused.cause))
     }
 
     /// What is missed without a word for it is the least.
@@ -109,7 +109,7 @@ extension Refused.Kind {
         }
     }
 
-    fileprivate func cure(of cause: Refused.Cause) -> String {
+    fileprivate func remedy(of cause: Refused.Cause) -> String {
         switch self {
         case .subscription where cause != .rights, .message where cause != .rights:
             cause == .quota

@@ -95,7 +95,7 @@ extension BlueZScanner {
                 // The line that says why is said below, once for all attempts.
                 reportListening(adapter, false, because: delay > .zero ? "no discovery" : reason)
                 guard delay > .zero else { return begin(adapter) }
-                say(adapter, reason, cure: BusRefusal.cure(reason) ?? Self.discoveryCure)
+                say(adapter, reason, remedy: BusRefusal.remedy(reason) ?? Self.discoveryRemedy)
                 again(adapter, after: delay)
             case .askAnew: discover(adapter)
             case .look(let delay):
@@ -107,7 +107,7 @@ extension BlueZScanner {
         }
     }
 
-    private static let discoveryCure =
+    private static let discoveryRemedy =
         "it is tried again; if it stays so: sudo systemctl restart bluetooth; why: journalctl -k | grep -i bluetooth"
 
     // MARK: Power
@@ -135,14 +135,14 @@ extension BlueZScanner {
     private func staysOff(_ adapter: BlueZAdapter, because reason: String, isBlocked: Bool = false) {
         reportListening(adapter, false, because: "off")
         if isBlocked || self.isBlocked(adapter) {
-            say(adapter, "off, and blocked by rfkill", cure: "to unblock: rfkill unblock bluetooth")
+            say(adapter, "off, and blocked by rfkill", remedy: "to unblock: rfkill unblock bluetooth")
         } else {
-            say(adapter, "off; \(reason)", cure: BusRefusal.cure(reason) ?? Self.powerCure)
+            say(adapter, "off; \(reason)", remedy: BusRefusal.remedy(reason) ?? Self.powerRemedy)
         }
         again(adapter, after: Self.retryDelay)
     }
 
-    private static let powerCure = "by hand: bluetoothctl power on; rfkill list shows whether it is blocked"
+    private static let powerRemedy = "by hand: bluetoothctl power on; rfkill list shows whether it is blocked"
 
     // MARK: Requests
 
@@ -192,8 +192,8 @@ extension BlueZScanner {
     }
 
     /// Says why an adapter does not listen, once until the reason changes or it listens.
-    private func say(_ adapter: BlueZAdapter, _ reason: String, cure: String) {
-        let problem = ScanProblem("\(adapter.status.name): \(reason)", cure: cure)
+    private func say(_ adapter: BlueZAdapter, _ reason: String, remedy: String) {
+        let problem = ScanProblem("\(adapter.status.name): \(reason)", remedy: remedy)
         guard adapter.said != problem else { return }
         adapter.said = problem
         output?.notice(Notice(.warning, "\(problem)"))

@@ -102,7 +102,7 @@ package final class BlueZScanner: Scanner {
     private func lostBus() {
         let problem = bus?.problem ?? .gone
         forget(because: "\(problem)")
-        let found = ScanProblem("\(problem)", cure: "it is tried again")
+        let found = ScanProblem("\(problem)", remedy: "it is tried again")
         // No adapter says it where none was found.
         if byPath.isEmpty { say(absence: found) } else { absence = found }
         bus = nil
@@ -133,11 +133,11 @@ package final class BlueZScanner: Scanner {
                 ? Self.notRunning
                 : ScanProblem(
                     "bluetoothd tells nothing: \(answer.errorText)",
-                    cure: BusRefusal.cure(answer.errorText) ?? "see: systemctl status bluetooth"))
+                    remedy: BusRefusal.remedy(answer.errorText) ?? "see: systemctl status bluetooth"))
     }
 
     private static let notRunning = ScanProblem(
-        "bluetoothd is not running", cure: "start it: sudo systemctl start bluetooth")
+        "bluetoothd is not running", remedy: "start it: sudo systemctl start bluetooth")
 
     /// Says why no adapter of bluetoothd can be used, if none can.
     private func lookForAbsence() {

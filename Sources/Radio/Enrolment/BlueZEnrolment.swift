@@ -326,16 +326,15 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
         return message
     }
 
-    private func answered(
-        _ what: String, _ answer: BusMessage, _ next: (BlueZEnrolment, BusMessage) -> Void
-    ) {
+    private func answered(_ what: String, _ answer: BusMessage, _ next: (BlueZEnrolment, BusMessage) -> Void) {
         guard run.course.state == .preparing else { return }
         guard answer.isError else { return next(self, answer) }
         let isGone = isGone(answer)
         // Only the first question finds that there is no bluetoothd; later it has ended.
         guard !isGone || !adapter.isEmpty else { return run.giveUp(.withoutBluetoothd) }
-        let cure = BusRefusal.cure(answer.errorText).map { "; \($0)" } ?? ""
-        run.handle(.failed(isGone ? "bluetoothd has ended" : "bluetoothd refuses \(what): \(answer.errorText)\(cure)"))
+        let remedy = BusRefusal.remedy(answer.errorText).map { "; \($0)" } ?? ""
+        let refusal = "bluetoothd refuses \(what): \(answer.errorText)\(remedy)"
+        run.handle(.failed(isGone ? "bluetoothd has ended" : refusal))
     }
 
     private func isGone(_ answer: BusMessage) -> Bool {

@@ -209,7 +209,7 @@ final class AdapterMonitor {
             delegate?.notice(
                 Notice(
                     .error,
-                    "hci\(index) is off, and switching it on needs CAP_NET_ADMIN: \(Capability.netAdmin.cure)"))
+                    "hci\(index) is off, and switching it on needs CAP_NET_ADMIN: \(Capability.netAdmin.remedy)"))
         } else if status != ManagementStatus.busy {
             let name = ManagementStatus.name(status)
             delegate?.notice(Notice(.warning, "hci\(index) does not switch on: \(name); trying again"))

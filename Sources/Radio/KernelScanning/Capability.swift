@@ -28,7 +28,7 @@ package enum Capability: Int, CaseIterable, Sendable {
     }
 
     /// What grants the capability: the unit, the options of a container, which `setcap` cannot exceed, or a command.
-    package var cure: String {
+    package var remedy: String {
         """
         run as the systemd service (its unit grants AmbientCapabilities=\(name)), \
         in a container with --cap-add NET_ADMIN --cap-add NET_RAW, \

@@ -58,7 +58,7 @@ struct ControllerCensus: Hashable, Sendable {
         guard let first = selected.first else { return problems(selection).first }
         guard selected.allSatisfy({ withoutLowEnergy.contains($0.index) }) else { return nil }
         return ScanProblem(
-            "\(first) cannot do Bluetooth Low Energy", cure: "use an adapter of Bluetooth 4.0 or later")
+            "\(first) cannot do Bluetooth Low Energy", remedy: "use an adapter of Bluetooth 4.0 or later")
     }
 
     /// All controllers, in the order of their numbers.
@@ -85,24 +85,24 @@ struct ControllerCensus: Hashable, Sendable {
         case .taken:
             ScanProblem(
                 "\(adapter) is used by another program for itself (HCI user channel)",
-                cure: "end that program, or give the gateway an adapter of its own (\"adapter\")")
+                remedy: "end that program, or give the gateway an adapter of its own (\"adapter\")")
         case .unconfigured(let missing) where missing.contains(.publicAddress):
             ScanProblem(
                 "\(adapter) has no address of its own, so the kernel does not use it",
-                cure: "give it one: sudo btmgmt --index \(adapter.index) public-addr ADDRESS; or use another adapter")
+                remedy: "give it one: sudo btmgmt --index \(adapter.index) public-addr ADDRESS; or use another adapter")
         case .unconfigured:
             ScanProblem(
                 "\(adapter) is not configured, so the kernel does not use it",
-                cure:
+                remedy:
                     "its driver needs a program or a file of the maker: journalctl -k | grep -i bluetooth; or use another adapter"
             )
         case .raw:
             ScanProblem(
-                "\(adapter) is a raw device, which the kernel does not use", cure: "use another adapter")
+                "\(adapter) is a raw device, which the kernel does not use", remedy: "use another adapter")
         case .notSetUp:
             ScanProblem(
                 "\(adapter) is not brought up by the kernel: its driver or firmware has failed, or is still loading",
-                cure: "journalctl -k | grep -i -e bluetooth -e firmware shows what is missing")
+                remedy: "journalctl -k | grep -i -e bluetooth -e firmware shows what is missing")
         }
     }
 }

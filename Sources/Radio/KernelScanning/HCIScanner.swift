@@ -69,7 +69,7 @@ package final class HCIScanner: FallibleScanner {
 
     package func start() throws(ScannerError) {
         guard kernel.holds(.netRaw) else {
-            throw ScannerError(.permission, "the hci scanner needs CAP_NET_RAW: \(Capability.netRaw.cure)")
+            throw ScannerError(.permission, "the hci scanner needs CAP_NET_RAW: \(Capability.netRaw.remedy)")
         }
         monitor.delegate = self
         monitor.start()

@@ -68,7 +68,7 @@ package final class MgmtScanner: FallibleScanner {
         if !monitor.supportedCommands().contains(needed) {
             // The kernel lists only the commands that this process may use.
             guard kernel.holds(.netAdmin) else {
-                throw ScannerError(.permission, "the mgmt scanner needs CAP_NET_ADMIN: \(Capability.netAdmin.cure)")
+                throw ScannerError(.permission, "the mgmt scanner needs CAP_NET_ADMIN: \(Capability.netAdmin.remedy)")
             }
             throw ScannerError(.unavailable, "this kernel has no advertisement monitors; they need Linux 5.10 or later")
         }

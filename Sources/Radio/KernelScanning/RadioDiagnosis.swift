@@ -10,11 +10,11 @@ package enum RadioDiagnosis {
         /// What was found, in a sentence.
         package let text: String
         /// What to do; nil if nothing is wrong.
-        package let cure: String?
+        package let remedy: String?
 
-        init(_ text: String, cure: String? = nil) {
+        init(_ text: String, remedy: String? = nil) {
             self.text = text
-            self.cure = cure
+            self.remedy = remedy
         }
     }
 
@@ -27,7 +27,7 @@ package enum RadioDiagnosis {
             socket = try BluetoothSocket(.control, adapter: ManagementCommand.noIndex)
         } catch {
             let problem = ScanProblem.socketRefusal(error)
-            return findings + [Finding(problem.text, cure: problem.cure)]
+            return findings + [Finding(problem.text, remedy: problem.remedy)]
         }
         let informed = informed(socket)
         for (index, information) in informed where selection.includes(index: index, address: information.address) {
@@ -36,7 +36,7 @@ package enum RadioDiagnosis {
         let census = census(socket, informed)
         // Where every adapter may be used, one that works is enough.
         let isEnough = selection == .all && census.absence(selection) == nil
-        findings += census.problems(selection).map { Finding($0.text, cure: isEnough ? nil : $0.cure) }
+        findings += census.problems(selection).map { Finding($0.text, remedy: isEnough ? nil : $0.remedy) }
         return findings
     }
 
@@ -107,19 +107,20 @@ package enum RadioDiagnosis {
 
     private static func rights(_ capability: Capability) -> Finding {
         guard !capability.isHeld else { return Finding("\(capability.name) is held") }
-        return Finding("\(capability.name) is missing, \(capability.purpose)", cure: capability.cure)
+        return Finding("\(capability.name) is missing, \(capability.purpose)", remedy: capability.remedy)
     }
 
     private static func state(of index: UInt16, _ information: ControllerInformation) -> Finding {
         let name = "hci\(index) (\(information.address))"
         if !information.supported.contains(.lowEnergy) {
-            return Finding("\(name) cannot do Bluetooth Low Energy", cure: "use an adapter of Bluetooth 4.0 or later")
+            return Finding("\(name) cannot do Bluetooth Low Energy", remedy: "use an adapter of Bluetooth 4.0 or later")
         }
         if RadioSwitch.isBlocked(index) {
-            return Finding("\(name) is blocked by rfkill", cure: "rfkill unblock bluetooth")
+            return Finding("\(name) is blocked by rfkill", remedy: "rfkill unblock bluetooth")
         }
         guard information.current.contains(.powered) else {
-            return Finding("\(name) is off", cure: "the running service switches it on; by hand: bluetoothctl power on")
+            return Finding(
+                "\(name) is off", remedy: "the running service switches it on; by hand: bluetoothctl power on")
         }
         return Finding("\(name) is on")
     }

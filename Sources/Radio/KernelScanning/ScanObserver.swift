@@ -50,7 +50,7 @@ final class ScanObserver: HCIReaderDelegate {
         guard !reader.isOpen else { return }
         // Without this capability the socket opens, and the kernel withholds the commands.
         guard kernel.holds(.netRaw) else {
-            return complain("\(Capability.netRaw.name) is missing: \(Capability.netRaw.cure)")
+            return complain("\(Capability.netRaw.name) is missing: \(Capability.netRaw.remedy)")
         }
         guard reader.open(filter) else { return complain("its raw HCI socket does not open") }
         watch.evidenceBegins(at: host.now)

@@ -12,21 +12,22 @@ extension ScanProblem {
         case EPERM, EACCES:
             ScanProblem(
                 "this program may open no Bluetooth socket (\(error.message))",
-                cure:
+                remedy:
                     "seccomp, AppArmor or SELinux refuses it: allow AF_BLUETOOTH in the container's or the service's profile"
             )
         case EAFNOSUPPORT where hasBluetooth:
             ScanProblem(
                 "this program gets no Bluetooth socket (\(error.message)), although the kernel has Bluetooth",
-                cure: "a container needs the host's network (--network host); "
+                remedy: "a container needs the host's network (--network host); "
                     + "a systemd unit needs AF_BLUETOOTH in RestrictAddressFamilies=")
         case EAFNOSUPPORT, EPROTONOSUPPORT:
             ScanProblem(
                 "the kernel has no Bluetooth (\(error.message))",
-                cure: "plug in an adapter, or: sudo modprobe bluetooth")
+                remedy: "plug in an adapter, or: sudo modprobe bluetooth")
         default:
             ScanProblem(
-                "no Bluetooth socket can be opened (\(error.message))", cure: "see: journalctl -k | grep -i bluetooth")
+                "no Bluetooth socket can be opened (\(error.message))", remedy: "see: journalctl -k | grep -i bluetooth"
+            )
         }
     }
 

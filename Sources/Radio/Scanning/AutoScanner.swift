@@ -56,7 +56,7 @@ package final class AutoScanner: Scanner {
         if let current { return current.scanner.problem }
         guard !saidReasons.isEmpty else { return nil }
         return ScanProblem(
-            "no way of scanning works: \(saidReasons.joined(separator: "; "))", cure: "it is tried again")
+            "no way of scanning works: \(saidReasons.joined(separator: "; "))", remedy: "it is tried again")
     }
 
     /// Never throws. Ways that do not work now are tried again: plugging in a missing dongle may load the kernel's Bluetooth.

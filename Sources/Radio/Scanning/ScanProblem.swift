@@ -5,14 +5,14 @@ package struct ScanProblem: Hashable, Sendable, CustomStringConvertible {
     /// What is wrong, and where, in a sentence.
     package let text: String
     /// What a person can do.
-    package let cure: String
+    package let remedy: String
 
-    package init(_ text: String, cure: String) {
+    package init(_ text: String, remedy: String) {
         self.text = text
-        self.cure = cure
+        self.remedy = remedy
     }
 
-    package var description: String { "\(text); \(cure)" }
+    package var description: String { "\(text); \(remedy)" }
 }
 
 extension AdapterSelection {
@@ -40,14 +40,14 @@ extension AdapterSelection {
         guard !present.isEmpty else {
             let named = missing.isEmpty ? "" : "; the setting 'adapter' names \(missing.joined(separator: ", "))"
             return ScanProblem(
-                "there is no Bluetooth adapter\(named)", cure: "plug one in; rfkill list shows blocked ones")
+                "there is no Bluetooth adapter\(named)", remedy: "plug one in; rfkill list shows blocked ones")
         }
         guard !missing.isEmpty else { return nil }
         let (adapters, verb) = missing.count == 1 ? ("the adapter", "is") : ("the adapters", "are")
         return ScanProblem(
             "\(adapters) \(missing.joined(separator: ", ")) of the setting 'adapter' \(verb) not there; "
                 + "there \(present.count == 1 ? "is" : "are") \(present.map(\.description).joined(separator: ", "))",
-            cure: "name one that is there in \"adapter\", by its address, which stays when its number changes; "
+            remedy: "name one that is there in \"adapter\", by its address, which stays when its number changes; "
                 + "or remove the setting, to use every adapter")
     }
 }

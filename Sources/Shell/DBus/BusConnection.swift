@@ -163,8 +163,8 @@ package final class BusConnection: MessageBus {
         deadline?.cancel()
         deadline = nil
         guard !answer.isError else {
-            let cure = BusRefusal.cure(answer.errorText) ?? "see: systemctl status dbus"
-            let text = "the D-Bus system bus refuses the connection: \(answer.errorText); \(cure)"
+            let remedy = BusRefusal.remedy(answer.errorText) ?? "see: systemctl status dbus"
+            let text = "the D-Bus system bus refuses the connection: \(answer.errorText); \(remedy)"
             return lose(BusError(description: text))
         }
         uniqueName = answer.reader.string

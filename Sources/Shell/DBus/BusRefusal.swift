@@ -6,7 +6,7 @@ package enum BusRefusal {
     ///
     /// - Parameter text: The error's name and words, such as `BusMessage.errorText`.
     /// - Returns: nil if the bus has not refused.
-    package static func cure(_ text: String) -> String? {
+    package static func remedy(_ text: String) -> String? {
         if text.hasPart("AppArmor") {
             return "allow 'dbus' in the AppArmor profile that confines this program, or, in a container of Docker: "
                 + "--security-opt apparmor=unconfined"
@@ -22,7 +22,7 @@ package enum BusRefusal {
     ///
     /// - Parameter reason: What the kernel, libdbus or the bus says.
     static func connection(_ reason: String) -> String {
-        if let cure = cure(reason) { return "the D-Bus system bus refuses this program (\(reason)); \(cure)" }
+        if let remedy = remedy(reason) { return "the D-Bus system bus refuses this program (\(reason)); \(remedy)" }
         return "no D-Bus system bus (\(reason)); install and start dbus; a container needs -v /run/dbus:/run/dbus:ro"
     }
 }

@@ -76,7 +76,7 @@ extension HTTPFailure: CustomStringConvertible {
     /// What the user can do about it.
     ///
     /// - Parameter settings: The settings of the failed attempt.
-    package func cure(_ settings: HTTPSettings) -> String {
+    package func remedy(_ settings: HTTPSettings) -> String {
         switch self {
         case .libraryMissing, .libraryTooOld:
             return "install it: sudo apt install libcurl4 (since Debian 13 it is called libcurl4t64)"

@@ -31,7 +31,7 @@ package enum BrokerFailure: Error, Hashable, Sendable {
     case unaskedExactlyOnce
     case other(String)
     /// Messages cannot be posted over HTTP: the reason, and the advice.
-    case endpoint(reason: String, cure: String)
+    case endpoint(reason: String, remedy: String)
 
     /// Whether only the login can be the reason.
     package var isLogin: Bool {

@@ -9,7 +9,7 @@ package enum BrokerAdvice {
     /// - Parameter wasConnected: The broker has accepted a connection with the same settings before.
     package static func text(for failure: BrokerFailure, _ broker: Broker, wasConnected: Bool = false) -> String {
         switch failure {
-        case .endpoint(_, let cure): return cure
+        case .endpoint(_, let remedy): return remedy
         case .nameNotResolved: return unknownName(broker.hosts[0])
         case .unreachable: return unreachable(broker.hosts[0], port: broker.port)
         case .tls(let why) where why.hasPart("expired"):

@@ -111,14 +111,14 @@ package struct BrokerWatch {
         var state = BrokerState(name: name(of: broker), phase: phase, since: since)
         if broker.endpoint != nil { state.kind = .server }
         if phase == .disconnected { state.nextTry = nextTry.flatMap { $0 > now ? $0 : nil } }
-        (state.reason, state.cure) = trouble(with: broker, at: now) ?? ("", "")
+        (state.reason, state.remedy) = trouble(with: broker, at: now) ?? ("", "")
         return state
     }
 
     /// The name of the broker that is connected or tried next.
     package func name(of broker: Broker) -> String { host.map(broker.hostAndPort(of:)) ?? broker.name }
 
-    private func trouble(with broker: Broker, at now: MonotonicInstant) -> (reason: String, cure: String)? {
+    private func trouble(with broker: Broker, at now: MonotonicInstant) -> (reason: String, remedy: String)? {
         let lost = losses.count { $0.duration(to: now) < Self.memory }
         // Over HTTP, the failure itself is the reason.
         if lost >= Self.mostLosses, broker.endpoint == nil {
@@ -154,7 +154,7 @@ package struct BrokerWatch {
         )
     }
 
-    private var asideTrouble: (reason: String, cure: String)? {
+    private var asideTrouble: (reason: String, remedy: String)? {
         guard let first = aside.min(by: { $0.key < $1.key })?.value else { return nil }
         let others = aside.count > 1 ? " and \(counted(aside.count - 1, "other"))" : ""
         return (
@@ -163,7 +163,7 @@ package struct BrokerWatch {
         )
     }
 
-    private func untakenTrouble(at now: MonotonicInstant, isAnswer: Bool) -> (reason: String, cure: String)? {
+    private func untakenTrouble(at now: MonotonicInstant, isAnswer: Bool) -> (reason: String, remedy: String)? {
         guard let untaken else { return nil }
         let age = untaken.at.duration(to: now)
         switch untaken.message {

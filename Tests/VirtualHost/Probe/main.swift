@@ -38,7 +38,7 @@ func makeScanner(
 }
 
 if CommandLine.arguments.dropFirst().first == "diagnose" {
-    for finding in RadioDiagnosis.findings() { print(finding.text, finding.cure.map { "-> " + $0 } ?? "") }
+    for finding in RadioDiagnosis.findings() { print(finding.text, finding.remedy.map { "-> " + $0 } ?? "") }
     exit(0)
 }
 let host = PollLoop()

@@ -15,20 +15,20 @@ final class RunningProxy {
 
     struct Problem: Hashable, CustomStringConvertible {
         let description: String
-        let cure: String
+        let remedy: String
 
         static let notDistinct = Problem(
             description: "neither a network adapter nor /etc/machine-id tells this machine from others",
-            cure:
+            remedy:
                 "make a machine-id (systemd-machine-id-setup), or give the container one of its own; it is tried again")
         static let zeroKey = Problem(
             description: "its key is all zeros, which Home Assistant takes for none",
-            cure: "make another one: openssl rand -base64 32; then reload")
+            remedy: "make another one: openssl rand -base64 32; then reload")
 
         static func port(_ port: UInt16, _ error: SystemError) -> Problem {
             Problem(
                 description: "port \(port) cannot be opened: \(error)",
-                cure: "free the port, or write another one: bluetoothProxy: {listen: \"*:PORT\"}; it is tried again")
+                remedy: "free the port, or write another one: bluetoothProxy: {listen: \"*:PORT\"}; it is tried again")
         }
     }
 
@@ -159,7 +159,7 @@ final class RunningProxy {
     func state(isAtBroker: Bool) -> StatusSnapshot.ProxyState {
         var state = StatusSnapshot.ProxyState(
             name: identity.name, adapter: "hci\(receiver.index)", port: identity.port)
-        (state.problem, state.cure) = (problem?.description, problem?.cure)
+        (state.problem, state.remedy) = (problem?.description, problem?.remedy)
         state.isAtBroker = isAtBroker
         state.isAtAvahi = publication?.isPublished ?? false
         state.avahiProblem = publication == nil ? unannounced : publication?.problem

@@ -131,7 +131,7 @@ private final class HTTPInbox: Sendable {
                 // A server has no sessions, so none is lost.
                 return .connected(sessionPresent: !isFirst)
             case .failed(let failure, let retryIn):
-                let reason = BrokerFailure.endpoint(reason: "\(failure)", cure: failure.cure(settings))
+                let reason = BrokerFailure.endpoint(reason: "\(failure)", remedy: failure.remedy(settings))
                 return .disconnected(reason, retryIn: retryIn)
             case .taken(let token): return .acknowledged(MessageToken(rawValue: token))
             case .refused(let token, let status):

@@ -58,8 +58,8 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     package var adapters: [AdapterStatus] { scanner?.adapters ?? [] }
     package var problem: ScanProblem? {
         guard let saidFailure else { return scanner?.problem }
-        let cure = saidFailure.kind == .badInput ? "name another one in \"scanner\"" : "it is tried again"
-        return ScanProblem("cannot scan: \(saidFailure)", cure: cure)
+        let remedy = saidFailure.kind == .badInput ? "name another one in \"scanner\"" : "it is tried again"
+        return ScanProblem("cannot scan: \(saidFailure)", remedy: remedy)
     }
     package var malformed: MalformedCounters { decoder.malformed }
 

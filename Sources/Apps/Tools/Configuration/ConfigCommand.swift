@@ -41,7 +41,7 @@ enum ConfigCommand {
             try warnOfTags(settings.configuration)
             let problems = ServiceFiles.problems(settings, for: ServiceFiles.user(of: settings))
             guard problems.isEmpty else {
-                let lines = problems.map { "  \($0.text); \($0.cure)" }.joined(separator: "\n")
+                let lines = problems.map { "  \($0.text); \($0.remedy)" }.joined(separator: "\n")
                 let source = settings.path ?? "the default configuration"
                 throw Failure(.configuration, "\(source) cannot be used:\n\(lines)")
             }

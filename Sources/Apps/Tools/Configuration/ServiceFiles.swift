@@ -13,8 +13,8 @@ enum ServiceFiles {
     /// What is wrong with the files: with their form, and for root those that the service cannot read.
     ///
     /// - Parameter user: The service's user; nil: this is the service's user, or the service is another program's.
-    static func problems(_ settings: Settings, for user: ServiceUser?) -> [(text: String, cure: String)] {
-        var problems: [(text: String, cure: String)] = []
+    static func problems(_ settings: Settings, for user: ServiceUser?) -> [(text: String, remedy: String)] {
+        var problems: [(text: String, remedy: String)] = []
         for (member, file) in files(in: settings.json, "") {
             let path = FileAccess.resolve(file, beside: settings.path)
             if let user, !user.mayRead(path) {

@@ -2,7 +2,7 @@ import JSON
 import Shell
 import System
 
-/// `doctor`: checks everything that the service needs. Each finding is fine or has a cure.
+/// `doctor`: checks everything that the service needs. Each finding is fine or has a remedy.
 enum DoctorCommand {
     static let specification = CommandSpecification(
         "doctor", "check everything the service needs and suggest fixes",
@@ -48,10 +48,10 @@ enum DoctorCommand {
         do throws(Failure) {
             file = try Settings.load(arguments)
         } catch {
-            let cure =
+            let remedy =
                 error.code == .noPermission
                 ? "run: sudo ibeacon-gateway doctor" : "fix the file, then run doctor again"
-            return [DoctorFinding(.configuration, error.message, cure: cure)]
+            return [DoctorFinding(.configuration, error.message, remedy: remedy)]
         }
         // The service also uses stored remote settings. If the state cannot be read, the check of the disk says why.
         let settings = (try? Settings.loadInForce(arguments)) ?? file

@@ -10,8 +10,8 @@ struct RunningService {
     private static let care: Set<String> = ["battery", "unheard", "version"]
 
     let isConnected: Bool
-    private let problems: [(text: String, cure: String)]
-    private let cares: [(text: String, cure: String)]
+    private let problems: [(text: String, remedy: String)]
+    private let cares: [(text: String, remedy: String)]
 
     /// - Returns: nil if no service answers.
     init?(of stateDirectory: String) {
@@ -22,7 +22,7 @@ struct RunningService {
     init(_ status: JSONValue) {
         let brokers = status["brokers"]?.array ?? [status["broker"]].compactMap(\.self)
         isConnected = brokers.first?["state"]?.string == "connected"
-        func found(_ subjects: Set<String>) -> [(text: String, cure: String)] {
+        func found(_ subjects: Set<String>) -> [(text: String, remedy: String)] {
             (status["findings"]?.array ?? []).compactMap { finding in
                 guard finding["level"]?.string != "ok", let subject = finding["subject"]?.string,
                     subjects.contains(subject), let text = finding["text"]?.string
@@ -35,13 +35,13 @@ struct RunningService {
 
     /// - Parameter name: Of the service, as a subject.
     func findings(of name: String) -> [DoctorFinding] {
-        let cares = cares.map { DoctorFinding(.service, "\(name) says: \($0.text)", advice: $0.cure) }
+        let cares = cares.map { DoctorFinding(.service, "\(name) says: \($0.text)", advice: $0.remedy) }
         guard !problems.isEmpty else {
             return [DoctorFinding(.service, "\(name) answers, and is refused nothing")] + cares
         }
         return problems.map { problem in
-            let cure = problem.cure.isEmpty ? "see: ibeacon-gateway status" : problem.cure
-            return DoctorFinding(.service, "\(name) says: \(problem.text)", cure: cure)
+            let remedy = problem.remedy.isEmpty ? "see: ibeacon-gateway status" : problem.remedy
+            return DoctorFinding(.service, "\(name) says: \(problem.text)", remedy: remedy)
         } + cares
     }
 }

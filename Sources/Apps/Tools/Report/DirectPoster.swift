@@ -36,6 +36,6 @@ final class DirectPoster {
     }
 
     private static func failure(_ failure: HTTPFailure, _ settings: HTTPSettings) -> Failure {
-        Failure(.unavailable, "the message was not accepted: \(failure); \(failure.cure(settings))")
+        Failure(.unavailable, "the message was not accepted: \(failure); \(failure.remedy(settings))")
     }
 }

@@ -6,9 +6,9 @@ import System
 struct LocalRoomsService {
     /// Why no service of the site is active although this one runs, and what to do.
     let text: String
-    let cure: String
+    let remedy: String
 
-    private init(text: String, cure: String) { (self.text, self.cure) = (text, cure) }
+    private init(text: String, remedy: String) { (self.text, self.remedy) = (text, remedy) }
 
     /// - Parameters:
     ///   - client: Asks the service of a state directory.
@@ -20,7 +20,7 @@ struct LocalRoomsService {
         } catch {
             guard error.code == .noPermission else { return nil }
             let text = "a rooms service may run on this machine: \(error.message)"
-            return LocalRoomsService(text: text, cure: "run this command with sudo")
+            return LocalRoomsService(text: text, remedy: "run this command with sudo")
         }
     }
 
@@ -32,10 +32,10 @@ struct LocalRoomsService {
         }
         if let finding {
             text = "the rooms service of this machine runs and is not active: \(finding["text"]?.string ?? "")"
-            cure = finding["cure"]?.string ?? ""
+            remedy = finding["cure"]?.string ?? ""
         } else {
             text = "the rooms service of this machine runs, as '\(role)'"
-            cure =
+            remedy =
                 role == "active"
                 ? "the broker does not send its card to this command: check the rights to read ibeacon-rooms/\(site)/#"
                 : "it decides within ten seconds if no other service does"

@@ -121,7 +121,7 @@ struct SiteStatus {
 
     func needActiveService() throws(Failure) {
         guard !hasActiveService else { return }
-        if let closure { throw Failure(.badData, "\(closure.text); \(closure.cure)") }
+        if let closure { throw Failure(.badData, "\(closure.text); \(closure.remedy)") }
         throw Failure(
             .unavailable, "no rooms service is active for site '\(site)'; see: ibeacon-gateway rooms status")
     }
@@ -229,8 +229,9 @@ struct SiteStatus {
     }
 
     private var advice: [String] {
-        let asked = questions.map { "\($0.text): \($0.cure)" }
-        return (gatewayAdvice.map { "\($0.text): \($0.cure)" } + asked + remarks + nodeRemarks).map(Terminal.printable)
+        let asked = questions.map { "\($0.text): \($0.remedy)" }
+        return (gatewayAdvice.map { "\($0.text): \($0.remedy)" } + asked + remarks + nodeRemarks).map(
+            Terminal.printable)
     }
 
     /// The problems of gateways, with advice. Many gateways with the same problem have one advice.
@@ -277,7 +278,7 @@ struct SiteStatus {
     }
 
     /// Why nothing of the site can be read here, with advice; nil if it can be read.
-    var closure: (text: String, cure: String)? {
+    var closure: (text: String, remedy: String)? {
         guard let reasonOfClosure, !hasActiveService else { return nil }
         return (
             "a message of site '\(site)' cannot be read here: \(reasonOfClosure)",
@@ -286,7 +287,7 @@ struct SiteStatus {
     }
 
     /// The services that do not know the site's list of tags, or have not its key, with advice; nil if there is none.
-    var adoptionAdvice: (text: String, cure: String)? {
+    var adoptionAdvice: (text: String, remedy: String)? {
         let names = services.filter { $0.card?.asksToAdopt == true }.map(\.id)
         guard !names.isEmpty else { return nil }
         return (
@@ -298,17 +299,17 @@ struct SiteStatus {
 
     private var head: String {
         guard let advice = adoptionAdvice else { return summary }
-        return summary + "\n" + Terminal.printable("\(advice.text): \(advice.cure)")
+        return summary + "\n" + Terminal.printable("\(advice.text): \(advice.remedy)")
     }
 
     private var summary: String {
-        if let closure { return "\(closure.text)\n\(closure.cure)" }
+        if let closure { return "\(closure.text)\n\(closure.remedy)" }
         let active = services.filter { $0.card?.isActive == true }.map(\.id)
         let standby = services.filter { $0.card?.isActive != true }.map(\.id)
         guard !active.isEmpty else {
             if let localService {
                 return "site '\(site)': no rooms service is active\n"
-                    + Terminal.printable("\(localService.text): \(localService.cure)")
+                    + Terminal.printable("\(localService.text): \(localService.remedy)")
             }
             return "site '\(site)': no rooms service is active; start one with: "
                 + "sudo systemctl enable --now ibeacon-gateway-rooms"

@@ -23,7 +23,7 @@ struct StatusText {
         if let refusals = RefusalText.table(status.brokerRefusals, at: status.now) { blocks.append(refusals) }
         let trouble = status.findings.filter { $0.level != .ok }.map { finding in
             "\(finding.level.rawValue): \(Terminal.printable(finding.text))"
-                + (finding.cure.isEmpty ? "" : "\n    -> \(Terminal.printable(finding.cure))")
+                + (finding.remedy.isEmpty ? "" : "\n    -> \(Terminal.printable(finding.remedy))")
         }
         if !trouble.isEmpty { blocks.append(trouble.joined(separator: "\n")) }
         if !status.refusals.isEmpty { blocks.append(refusalTable) }
@@ -81,7 +81,7 @@ struct StatusText {
             ]
         }
         if let problem = status.scanner.problem {
-            rows.append(["radio", "none", "\(problem.text); \(problem.cure) (\(scanner))"])
+            rows.append(["radio", "none", "\(problem.text); \(problem.remedy) (\(scanner))"])
         } else if rows.isEmpty {
             rows.append(["radio", "none", "no adapter is in use (\(scanner))"])
         }

@@ -46,7 +46,7 @@ extension StatusSnapshot.ScannerState {
             adapters: json["adapters"].elements { StatusSnapshot.Adapter(reading: $0, at: now) },
             scanDuty: json["scanDuty"]?.asShare)
         problem = json["problem"].flatMap { problem in
-            problem["text"]?.string.map { .init(text: $0, cure: problem["cure"]?.string ?? "") }
+            problem["text"]?.string.map { .init(text: $0, remedy: problem["cure"]?.string ?? "") }
         }
     }
 }

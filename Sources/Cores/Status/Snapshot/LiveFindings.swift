@@ -32,19 +32,19 @@ package struct LiveFindings {
     /// The name of the connection whose state is among `brokers`.
     private static let mainConnection = "main"
     /// What to do with a controller that does not scan although it is asked to.
-    package static let troubleCure =
+    package static let troubleRemedy =
         "the gateway tries again by itself; if it stays so, unplug the adapter and plug it in, and see: "
         + "journalctl -k | grep -i bluetooth"
 
     private var radioFindings: [Finding] {
         if let problem = snapshot.scanner.problem, !snapshot.scanner.adapters.contains(where: \.isListening) {
-            return [Finding(.error, "adapter", problem.text, cure: problem.cure)]
+            return [Finding(.error, "adapter", problem.text, remedy: problem.remedy)]
         }
         guard !snapshot.scanner.adapters.isEmpty else {
             return [
                 Finding(
                     .error, "adapter", "no Bluetooth adapter is in use",
-                    cure: "plug one in; 'ibeacon-gateway doctor' shows the reason")
+                    remedy: "plug one in; 'ibeacon-gateway doctor' shows the reason")
             ]
         }
         return snapshot.scanner.adapters.map { adapter in
@@ -52,11 +52,11 @@ package struct LiveFindings {
                 if let trouble = adapter.trouble {
                     return Finding(
                         .error, "adapter", "\(adapter.name) does not listen: \(trouble)",
-                        cure: Self.troubleCure)
+                        remedy: Self.troubleRemedy)
                 }
                 return Finding(
                     .error, "adapter", "\(adapter.name) does not listen",
-                    cure: "'ibeacon-gateway doctor' says why; a blocked radio is freed by: rfkill unblock bluetooth")
+                    remedy: "'ibeacon-gateway doctor' says why; a blocked radio is freed by: rfkill unblock bluetooth")
             }
             guard let wanted = snapshot.scanner.scanDuty else {
                 return Finding(.ok, "adapter", "\(adapter.name) listens")
@@ -65,7 +65,7 @@ package struct LiveFindings {
                 return Finding(
                     .warning, "adapter",
                     "scanDuty \(JSONValue.plain(wanted).text) has no effect on \(adapter.name): '\(snapshot.scanner.name)' did not set it",
-                    cure: "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\"")
+                    remedy: "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\"")
             }
             let share = "\(Int((duty * 100).rounded())) % of the time"
             // Another program's scan, such as a discovery, has a share of its own. A window is a multiple of 0.625 ms of 60 ms.
@@ -80,7 +80,7 @@ package struct LiveFindings {
         guard let problem = snapshot.store.problem else { return Finding(.ok, "disk", "the state can be written") }
         return Finding(
             .error, "disk", "the state cannot be written: \(problem)",
-            cure: "make room on the disk, or check that the state directory can be written; it is tried again")
+            remedy: "make room on the disk, or check that the state directory can be written; it is tried again")
     }
 
     /// What receives the messages, in words.
@@ -90,21 +90,21 @@ package struct LiveFindings {
         if snapshot.queue.dropped > 0 {
             return Finding(
                 .error, "queue", "dropped because the queue was full: \(counted(snapshot.queue.dropped, "message"))",
-                cure: "reconnect the \(receiver); the events of that time are in: ibeacon-gateway history")
+                remedy: "reconnect the \(receiver); the events of that time are in: ibeacon-gateway history")
         }
         guard snapshot.queue.setAside > 0 else {
             return Finding(.ok, "queue", "messages that wait: \(snapshot.queue.pending)")
         }
         return Finding(
             .warning, "queue", "the \(receiver) refused \(counted(snapshot.queue.setAside, "message")) for good",
-            cure: "check the gateway's rights on the \(receiver); the log names the reason")
+            remedy: "check the gateway's rights on the \(receiver); the log names the reason")
     }
 
     private var clockFinding: Finding {
         guard !snapshot.wallClock.isKnown else { return Finding(.ok, "clock", "the time of day is known") }
         return Finding(
             .warning, "clock", "the time of day is not known yet; messages wait for it",
-            cure: "connect the machine to the internet, or set the clock: timedatectl set-ntp true")
+            remedy: "connect the machine to the internet, or set the clock: timedatectl set-ntp true")
     }
 
     private var regionFinding: Finding {
@@ -115,7 +115,7 @@ package struct LiveFindings {
         }
         return Finding(
             .warning, "regions", "there are no beacon regions, so there are no transitions",
-            cure: "make one of a beacon on the status page, or: ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
+            remedy: "make one of a beacon on the status page, or: ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
     }
 
     /// Largest number of names in a finding. A person goes to one beacon after the other.
@@ -130,7 +130,7 @@ package struct LiveFindings {
         let list = named.joined(separator: "; ") + (others > 0 ? "; and \(others) more" : "")
         return Finding(
             .warning, "battery", "low batteries: \(list)",
-            cure: "replace the battery; a beacon with an empty battery looks like one that left")
+            remedy: "replace the battery; a beacon with an empty battery looks like one that left")
     }
 
     /// Uptime from which a beacon that was never heard is worth a look.
@@ -154,7 +154,7 @@ package struct LiveFindings {
         guard let crowded = snapshot.overflow.crowded else { return nil }
         return Finding(
             .warning, "strangers", "\(crowded)",
-            cure: "give your own beacons regions with UUID, major and minor; such beacons always find a place")
+            remedy: "give your own beacons regions with UUID, major and minor; such beacons always find a place")
     }
 }
 
@@ -162,13 +162,13 @@ extension BrokerState {
     fileprivate var finding: Finding {
         switch phase {
         case .connected where reason.isEmpty: .init(.ok, kind.rawValue, "\(name) is connected")
-        case .connected: .init(.warning, kind.rawValue, "\(name) is connected, but \(reason)", cure: cure)
+        case .connected: .init(.warning, kind.rawValue, "\(name) is connected, but \(reason)", remedy: remedy)
         case .connecting: .init(.warning, kind.rawValue, "\(name) is not connected yet")
         case .offline: .init(.ok, "broker", "port 0: nothing is sent")
         case .disconnected:
             .init(
                 .error, kind.rawValue, "\(name): \(reason)",
-                cure: (cure.isEmpty ? "'ibeacon-gateway doctor' finds the cause" : cure)
+                remedy: (remedy.isEmpty ? "'ibeacon-gateway doctor' finds the cause" : remedy)
                     + "; nothing is lost meanwhile")
         }
     }

@@ -13,7 +13,7 @@ extension StatusSnapshot {
         /// Why it does not listen at its port; nil: it does.
         package var problem: String?
         /// What to do about it. Only the running service knows it; others read it in the findings.
-        package var cure: String?
+        package var remedy: String?
         /// Whether the broker has its announcement for Home Assistant.
         package var isAtBroker = false
         /// Whether Avahi announces it.
@@ -92,14 +92,14 @@ extension StatusSnapshot.ProxyState {
         let place = "\(name), \(adapter) at port \(port)"
         if let problem {
             return [
-                Finding(.error, "proxy", "\(place): \(problem)", cure: cure ?? "see the log; it is tried again")
+                Finding(.error, "proxy", "\(place): \(problem)", remedy: remedy ?? "see the log; it is tried again")
             ]
         }
         let refused = clients.compactMap { client in
             client.refusal.map { reason in
                 Finding(
                     .warning, "proxy", "\(name) gives no packets to \(client.address): \(reason)",
-                    cure: "if it is meant: bluetoothProxy: {allow: [\"\(client.address)\"]}, and reload")
+                    remedy: "if it is meant: bluetoothProxy: {allow: [\"\(client.address)\"]}, and reload")
             }
         }
         return refused + [Finding(.ok, "proxy", "\(place): \(clientText)")]

@@ -23,11 +23,11 @@ extension StatusSnapshot {
     /// Why no adapter can be used, and what to do.
     package struct Problem: Hashable, Sendable {
         package let text: String
-        package let cure: String
+        package let remedy: String
 
-        package init(text: String, cure: String) {
+        package init(text: String, remedy: String) {
             self.text = text
-            self.cure = cure
+            self.remedy = remedy
         }
     }
 

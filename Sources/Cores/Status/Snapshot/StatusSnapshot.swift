@@ -105,7 +105,7 @@ extension StatusSnapshot {
                 "name": .string(scanner.name),
                 "listening": .bool(scanner.adapters.contains { $0.isListening }),
                 "scanDuty": .optional(scanner.scanDuty.map { .plain($0) }),
-                "problem": .optional(scanner.problem.map { ["text": .shown($0.text), "cure": .shown($0.cure)] }),
+                "problem": .optional(scanner.problem.map { ["text": .shown($0.text), "cure": .shown($0.remedy)] }),
                 "adapters": .array(scanner.adapters.map { $0.json(at: now) }),
             ],
             "brokers": .array(brokers.map { $0.json(at: now) }),

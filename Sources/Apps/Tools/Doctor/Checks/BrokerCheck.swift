@@ -29,12 +29,12 @@ enum BrokerCheck {
         let place = broker.hostAndPort(of: host)
         switch HostReach.probe(host, port: broker.port) {
         case .unknownName(let reason):
-            let cure = BrokerAdvice.unknownName(host)
-            return (DoctorFinding(.broker, "'\(host)' has no address: \(reason)", cure: cure), false)
+            let remedy = BrokerAdvice.unknownName(host)
+            return (DoctorFinding(.broker, "'\(host)' has no address: \(reason)", remedy: remedy), false)
         case .unreachable(let address, let reason):
             let text = "no broker accepts connections at \(place) (\(address)): \(reason)"
-            let cure = BrokerAdvice.unreachable(host, port: broker.port)
-            return (DoctorFinding(.broker, text, cure: cure), false)
+            let remedy = BrokerAdvice.unreachable(host, port: broker.port)
+            return (DoctorFinding(.broker, text, remedy: remedy), false)
         case .reached(let address):
             return (DoctorFinding(.broker, "\(place) (\(address)) accepts connections"), true)
         }
@@ -70,7 +70,7 @@ enum BrokerCheck {
     static func failure(_ failure: BrokerFailure, clientID: String, _ broker: Broker) -> DoctorFinding {
         var text = failure.description
         if case .notAccepted = failure { text += "; tried \(login(broker)), client id '\(clientID)'" }
-        return DoctorFinding(.broker, text, cure: BrokerAdvice.text(for: failure, broker))
+        return DoctorFinding(.broker, text, remedy: BrokerAdvice.text(for: failure, broker))
     }
 
     /// The same for TLS, with the certificate that the broker shows, or that it shows none.
@@ -83,10 +83,10 @@ enum BrokerCheck {
             text += "; the certificate there is for \(seen.names.joined(separator: ", ")), issued by \(seen.issuer), "
             text += seen.chainLength == 1 ? "and comes alone" : "and comes with \(seen.chainLength - 1) more"
         } else if try speaksPlain(configuration) {
-            let cure = "leave out \"tls\", or take the broker's port for TLS (mostly 8883)"
-            return DoctorFinding(.broker, text + "; port \(broker.port) speaks MQTT without TLS", cure: cure)
+            let remedy = "leave out \"tls\", or take the broker's port for TLS (mostly 8883)"
+            return DoctorFinding(.broker, text + "; port \(broker.port) speaks MQTT without TLS", remedy: remedy)
         }
-        return DoctorFinding(.broker, text, cure: BrokerAdvice.text(for: failure, broker))
+        return DoctorFinding(.broker, text, remedy: BrokerAdvice.text(for: failure, broker))
     }
 
     /// Whether a broker answers without TLS. No login is sent.

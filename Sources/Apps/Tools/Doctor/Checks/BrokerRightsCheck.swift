@@ -44,7 +44,7 @@ enum BrokerRightsCheck {
             findings.append(
                 DoctorFinding(
                     .broker, "commands on \(tracker.command) do not arrive",
-                    cure: "let '\(user)' read it; in mosquitto's acl_file: topic readwrite \(tracker.base)/#"))
+                    remedy: "let '\(user)' read it; in mosquitto's acl_file: topic readwrite \(tracker.base)/#"))
         }
         return findings
     }
@@ -54,7 +54,7 @@ enum BrokerRightsCheck {
         of topic: UsedTopic, _ outcome: BrokerSelfTest.Outcome, _ command: String, for user: String
     ) -> [DoctorFinding] {
         guard topic.isNeeded else { return [] }
-        func cure(_ right: String, _ cause: Refused.Cause = .rights) -> String {
+        func remedy(_ right: String, _ cause: Refused.Cause = .rights) -> String {
             switch cause {
             case .rights: "let '\(user)' \(right) there; in mosquitto's acl_file: \(topic.line)"
             case .quota: "look at the broker's quotas, its disk and its log"
@@ -67,17 +67,17 @@ enum BrokerRightsCheck {
                 findings.append(
                     DoctorFinding(
                         .broker, "messages to \(probe.topic) are refused: \(refused.reason)",
-                        cure: cure("write", refused.cause)))
+                        remedy: remedy("write", refused.cause)))
             }
         }
         for filter in topic.filters where filter != command && outcome.refusedFilters.contains(filter) {
             let refused = outcome.filterRefusals[filter]
             let text = "the subscription to \(filter) is refused" + (refused.map { ": \($0.reason)" } ?? "")
-            findings.append(DoctorFinding(.broker, text, cure: cure("read", refused?.cause ?? .rights)))
+            findings.append(DoctorFinding(.broker, text, remedy: remedy("read", refused?.cause ?? .rights)))
         }
         for probe in topic.probes where outcome.undelivered.contains(probe.topic) {
             findings.append(
-                DoctorFinding(.broker, "messages on \(probe.topic) do not arrive here", cure: cure("read")))
+                DoctorFinding(.broker, "messages on \(probe.topic) do not arrive here", remedy: remedy("read")))
         }
         return findings
     }
@@ -92,7 +92,7 @@ enum BrokerRightsCheck {
         if let reason = outcome.refusedTags {
             return DoctorFinding(
                 .broker, "the list of tags on \(feed.tags) cannot be read: \(reason)",
-                cure: "give this gateway the key that the rooms service has, as rooms.encryptionKeyFile")
+                remedy: "give this gateway the key that the rooms service has, as rooms.encryptionKeyFile")
         }
         guard let (topic, reason) = outcome.refusedFeed else {
             return DoctorFinding(
@@ -100,7 +100,7 @@ enum BrokerRightsCheck {
         }
         return DoctorFinding(
             .broker, "the rooms service gets no readings: messages to \(topic) are refused: \(reason)",
-            cure:
+            remedy:
                 "let '\(user)' write there; in mosquitto's acl_file: topic write \(feed.heard), and topic write \(feed.card)"
         )
     }
@@ -115,19 +115,19 @@ enum BrokerRightsCheck {
             findings.append(
                 DoctorFinding(
                     .broker, "it takes no messages of quality \(broker.qos.rawValue), only up to \(highest.rawValue)",
-                    cure: "raise the broker's limit (mosquitto: max_qos), or set \"pubQos\": \(highest.rawValue)"))
+                    remedy: "raise the broker's limit (mosquitto: max_qos), or set \"pubQos\": \(highest.rawValue)"))
         }
         if let largest = limits.largestPacket, largest < modestPacket {
             findings.append(
                 DoctorFinding(
                     .broker, "it takes no messages over \(largest) bytes",
-                    cure: "raise the broker's limit (mosquitto: max_packet_size); larger messages are set aside"))
+                    remedy: "raise the broker's limit (mosquitto: max_packet_size); larger messages are set aside"))
         }
         if !limits.retains {
             findings.append(
                 DoctorFinding(
                     .broker, "it retains no messages, so that Home Assistant knows nothing after a restart",
-                    cure: "let the broker retain messages (mosquitto: retain_available true)"))
+                    remedy: "let the broker retain messages (mosquitto: retain_available true)"))
         }
         return findings
     }

@@ -15,13 +15,13 @@ enum ClockCheck {
                 DoctorFinding(
                     .clock,
                     "\(time) UTC, not yet set by a time service; messages wait for it, at most three minutes",
-                    cure: "wait, or: timedatectl status")
+                    remedy: "wait, or: timedatectl status")
             ]
         case .unset:
             return [
                 DoctorFinding(
                     .clock, "\(time) UTC: the clock has not been set; messages wait for it",
-                    cure: "sudo timedatectl set-ntp true, and check that the network allows NTP")
+                    remedy: "sudo timedatectl set-ntp true, and check that the network allows NTP")
             ]
         }
     }

@@ -5,14 +5,14 @@ import Shell
 enum ConfigurationCheck {
     static func findings(_ settings: Settings) -> [DoctorFinding] {
         var remarks = settings.fileConfiguration.warnings.map {
-            DoctorFinding(.configuration, "\($0)", cure: "change that member, or ignore this if it is intended")
+            DoctorFinding(.configuration, "\($0)", remedy: "change that member, or ignore this if it is intended")
         }
         if let text = settings.remoteMembersText {
             let advice = "to forget them: remoteConfiguration: false in the file, then reload the service"
             remarks.append(DoctorFinding(.configuration, text, advice: advice))
         }
         remarks += ServiceFiles.problems(settings, for: ServiceFiles.user(of: settings)).map {
-            DoctorFinding(.configuration, $0.text, cure: $0.cure)
+            DoctorFinding(.configuration, $0.text, remedy: $0.remedy)
         }
         guard let path = settings.path else {
             return [DoctorFinding(.configuration, "there is no file; the defaults are in force")] + remarks

@@ -23,18 +23,18 @@ enum DiskCheck {
         var information = statvfs()
         guard statvfs(directory, &information) == 0 else {
             return DoctorFinding(
-                .disk, "\(directory): \(FileAccess.lastError)", cure: "run: sudo ibeacon-gateway doctor")
+                .disk, "\(directory): \(FileAccess.lastError)", remedy: "run: sudo ibeacon-gateway doctor")
         }
         let free = UInt64(information.f_bavail) * UInt64(information.f_frsize)
         if UInt(information.f_flag) & UInt(ST_RDONLY) != 0 {
             return DoctorFinding(
                 .disk, "the file system of \(directory) is read-only",
-                cure: "a worn card becomes read-only: check journalctl -k, and have a new card ready")
+                remedy: "a worn card becomes read-only: check journalctl -k, and have a new card ready")
         }
         guard free >= leastRoom, information.f_ffree > 0 || information.f_files == 0 else {
             return DoctorFinding(
                 .disk, "only \(free >> 20) MiB are free at \(directory)",
-                cure: "make room: sudo journalctl --vacuum-size=50M")
+                remedy: "make room: sudo journalctl --vacuum-size=50M")
         }
         return DoctorFinding(.disk, "\(free >> 20) MiB are free at \(directory)")
     }
@@ -57,11 +57,11 @@ enum DiskCheck {
         } catch StoreError.absent {
             return []
         } catch {
-            let cure =
+            let remedy =
                 geteuid() == 0
                 ? "stop the service, and move that file away; the service creates a new one"
                 : "run: sudo ibeacon-gateway doctor"
-            return [DoctorFinding(.disk, "the state cannot be read: \(error)", cure: cure)]
+            return [DoctorFinding(.disk, "the state cannot be read: \(error)", remedy: remedy)]
         }
     }
 
@@ -77,6 +77,6 @@ enum DiskCheck {
             let text = refused(summary.refusedRows, ", none in the last day")
             return DoctorFinding(.disk, text, advice: "if it still refuses such messages: \(remedy)")
         }
-        return DoctorFinding(.disk, refused(summary.recentlyRefused, " in the last day"), cure: remedy)
+        return DoctorFinding(.disk, refused(summary.recentlyRefused, " in the last day"), remedy: remedy)
     }
 }

@@ -21,11 +21,11 @@ enum ProxyCheck {
             return findings + [
                 DoctorFinding(
                     .proxy, isRunning ? "the service does not serve it yet" : "there is no adapter to serve it with",
-                    cure: isRunning ? "sudo systemctl reload ibeacon-gateway" : "see the finding of the radio")
+                    remedy: isRunning ? "sudo systemctl reload ibeacon-gateway" : "see the finding of the radio")
             ]
         }
         findings += status.findings.filter { $0.subject == "proxy" }.map { finding in
-            DoctorFinding(.proxy, finding.text, cure: finding.level == .ok ? nil : finding.cure)
+            DoctorFinding(.proxy, finding.text, remedy: finding.level == .ok ? nil : finding.remedy)
         }
         return findings + status.proxies.filter { $0.problem == nil }.map(wayFound)
     }

@@ -17,20 +17,20 @@ enum RadioCheck {
                 return [
                     DoctorFinding(
                         .radio, "the recording \(path) cannot be read: \(FileAccess.lastError)",
-                        cure: "name another one in \"scanner\", or remove that member to use Bluetooth")
+                        remedy: "name another one in \"scanner\", or remove that member to use Bluetooth")
                 ]
             }
             return [DoctorFinding(.radio, "the recording \(path) replaces the radio")]
         }
         var findings = RadioDiagnosis.findings(settings.configuration.adapterSelection)
-            .map { DoctorFinding(.radio, $0.text, cure: $0.cure) }
+            .map { DoctorFinding(.radio, $0.text, remedy: $0.remedy) }
         findings += antennas(RadioDiagnosis.adapters(settings.configuration.adapterSelection), settings.configuration)
         findings += bluetoothd(settings.configuration.scanner)
         if settings.configuration.scanner == .bluez, settings.configuration.scanDuty != nil {
             findings.append(
                 DoctorFinding(
                     .radio, "scanner \"bluez\" cannot set scanDuty: bluetoothd decides how long the radio listens",
-                    cure: noDutyCure))
+                    remedy: noDutyRemedy))
         }
         // Without an adapter or the right to use it the gateway cannot listen. A finding reports this already.
         if listening > .zero, findings.allSatisfy(\.isWell) { findings += try heard(settings, listening) }
@@ -42,9 +42,9 @@ enum RadioCheck {
         let refusals = refusals(listener.adapters)
         guard listener.hasListened else {
             guard refusals.isEmpty else { return refusals }
-            if let problem = listener.problem { return [DoctorFinding(.radio, problem.text, cure: problem.cure)] }
+            if let problem = listener.problem { return [DoctorFinding(.radio, problem.text, remedy: problem.remedy)] }
             let reason = listener.problems.first ?? "nothing listened within \(decimal(duration)) s"
-            return [DoctorFinding(.radio, reason, cure: "journalctl -k | grep -i bluetooth shows more")]
+            return [DoctorFinding(.radio, reason, remedy: "journalctl -k | grep -i bluetooth shows more")]
         }
         var findings =
             refusals
@@ -56,7 +56,7 @@ enum RadioCheck {
                     guard wanted != nil, settings.configuration.scanner != .bluez else {
                         return DoctorFinding(.radio, text)
                     }
-                    return DoctorFinding(.radio, "\(text): scanDuty has no effect", cure: noDutyCure)
+                    return DoctorFinding(.radio, "\(text): scanDuty has no effect", remedy: noDutyRemedy)
                 }
                 let text = "\(adapter.name) listens \(Int64(saturating: share * 100)) % of the time"
                 return DoctorFinding(.radio, wanted == nil ? text : text + ", as scanDuty says")
@@ -71,7 +71,7 @@ enum RadioCheck {
     static func refusals(_ adapters: [AdapterStatus]) -> [DoctorFinding] {
         adapters.compactMap { adapter in
             adapter.trouble.map {
-                DoctorFinding(.radio, "\(adapter.name) does not listen: \($0)", cure: LiveFindings.troubleCure)
+                DoctorFinding(.radio, "\(adapter.name) does not listen: \($0)", remedy: LiveFindings.troubleRemedy)
             }
         }
     }
@@ -102,7 +102,7 @@ enum RadioCheck {
     /// The largest `scanDuty` without advice where Wi-Fi shares the antenna. The kernel's scans for monitors use it.
     private static let mostSharedDuty = 0.5
 
-    private static let noDutyCure = "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\""
+    private static let noDutyRemedy = "use scanner \"mgmt\" or \"hci\", or set scanDuty to \"auto\""
 
     private static func bluetoothd(_ scanner: ScannerChoice) -> [DoctorFinding] {
         // A container does not see the host's processes, but perhaps its bus.
@@ -111,13 +111,13 @@ enum RadioCheck {
             [
                 DoctorFinding(
                     .bluetoothd, "bluetoothd does not run, and scanner \"bluez\" hears only through it",
-                    cure: "sudo systemctl enable --now bluetooth, or scanner \"auto\"")
+                    remedy: "sudo systemctl enable --now bluetooth, or scanner \"auto\"")
             ]
         case (.hci, true):
             [
                 DoctorFinding(
                     .bluetoothd, "bluetoothd runs, and scanner \"hci\" needs the adapter for itself",
-                    cure: "scanner \"auto\", which shares; or: sudo systemctl disable --now bluetooth")
+                    remedy: "scanner \"auto\", which shares; or: sudo systemctl disable --now bluetooth")
             ]
         case (_, true): [DoctorFinding(.bluetoothd, "bluetoothd runs, too")]
         case (_, false): [DoctorFinding(.bluetoothd, "bluetoothd does not run, and is not needed")]

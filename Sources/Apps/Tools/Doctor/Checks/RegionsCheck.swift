@@ -61,11 +61,11 @@ enum RegionsCheck {
 
     private static func noRegions(isReadable: Bool) -> DoctorFinding {
         guard isReadable else {
-            return DoctorFinding(.regions, "the regions cannot be read", cure: "see the check of the disk below")
+            return DoctorFinding(.regions, "the regions cannot be read", remedy: "see the check of the disk below")
         }
         return DoctorFinding(
             .regions, "there is no beacon region, so there are no transitions",
-            cure:
+            remedy:
                 "see who is near with: ibeacon-gateway scan; then: ibeacon-gateway regions add NAME:UUID[:MAJOR[:MINOR]]"
         )
     }

@@ -19,29 +19,29 @@ enum RoomsCheck {
         defer { topics.close() }
         guard (try? topics.collect()) != nil else { return [] }
         let status = SiteStatus(topics)
-        if let closure = status.closure { return [DoctorFinding(.rooms, closure.text, cure: closure.cure)] }
-        let adoption = status.adoptionAdvice.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
+        if let closure = status.closure { return [DoctorFinding(.rooms, closure.text, remedy: closure.remedy)] }
+        let adoption = status.adoptionAdvice.map { DoctorFinding(.rooms, $0.text, remedy: $0.remedy) }
         guard status.hasActiveService else {
             if let adoption { return [adoption] }
             let directory =
                 settings.stateDirectory == Settings.defaultStateDirectory
                 ? RoomServiceProcess.defaultStateDirectory : settings.stateDirectory
             if let local = LocalRoomsService.asked(StatusClient(stateDirectory: directory), site: identity.site) {
-                return [DoctorFinding(.rooms, local.text, cure: local.cure)]
+                return [DoctorFinding(.rooms, local.text, remedy: local.remedy)]
             }
             // After `rooms clear` there is intentionally no list.
             guard topics.retained[RoomTopic.tags(site: identity.site).text] != nil else { return [] }
             return [
                 DoctorFinding(
                     .rooms, "no rooms service is active for site '\(identity.site)'",
-                    cure:
+                    remedy:
                         "sudo systemctl enable --now ibeacon-gateway-rooms; or, to turn rooms off: ibeacon-gateway rooms clear"
                 )
             ]
         }
-        let findings = status.gatewayAdvice.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
+        let findings = status.gatewayAdvice.map { DoctorFinding(.rooms, $0.text, remedy: $0.remedy) }
         let seen = DoctorFinding(.rooms, "\(counted(status.gateways.count, "gateway")) at site '\(identity.site)'")
-        let asked = status.questions.map { DoctorFinding(.rooms, $0.text, cure: $0.cure) }
+        let asked = status.questions.map { DoctorFinding(.rooms, $0.text, remedy: $0.remedy) }
         return [seen] + (adoption.map { [$0] } ?? []) + findings + asked
             + status.remarks.map { DoctorFinding(.rooms, $0) }
     }

@@ -24,12 +24,12 @@ enum ServerCheck {
                 return [library, DoctorFinding(.server, "\(name) answers, \(login)")]
             }
             guard isServed(settings) else {
-                return [library, DoctorFinding(.server, "\(name): \(failure)", cure: failure.cure(http))]
+                return [library, DoctorFinding(.server, "\(name): \(failure)", remedy: failure.remedy(http))]
             }
             let text = "\(name) does not take an empty message (\(failure)), but it takes those of the running service"
             return [library, DoctorFinding(.server, text)]
         } catch {
-            return [DoctorFinding(.server, "\(name): \(error)", cure: error.cure(http))]
+            return [DoctorFinding(.server, "\(name): \(error)", remedy: error.remedy(http))]
         }
     }
 

@@ -26,7 +26,8 @@ enum ServiceCheck {
         case .state(let state):
             DoctorFinding(
                 .service, "\(unit) does not run; systemd says: \(state)",
-                cure: "sudo systemctl enable --now ibeacon-gateway; why it ended: journalctl -u ibeacon-gateway -n 20")
+                remedy: "sudo systemctl enable --now ibeacon-gateway; why it ended: journalctl -u ibeacon-gateway -n 20"
+            )
         case .unknown where answers(): DoctorFinding(.service, "\(unit) runs")
         case .unknown(let reason):
             DoctorFinding(
