@@ -8,7 +8,7 @@ import StatusPage
 
 /// A radio that hears what the test says.
 final class RadioDouble: RadioLink {
-    let way = "capture"
+    let scannerName = "capture"
     var adapters: [AdapterStatus] = []
     var problem: ScanProblem?
     let malformed = MalformedCounters()

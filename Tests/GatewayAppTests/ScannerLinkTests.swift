@@ -38,7 +38,7 @@ private final class LinkFixture: RadioOutput {
     private(set) var sightings = 0
 
     func makeLink() -> ScannerLink {
-        ScannerLink(way: "bluez", host: host) { [unowned self] _ in
+        ScannerLink(scannerName: "bluez", host: host) { [unowned self] _ in
             let scanner = ScannerDouble(failure: failure)
             scanners.append(scanner)
             return scanner

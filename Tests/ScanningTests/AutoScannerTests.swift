@@ -40,9 +40,9 @@ private final class Notices: ScannerOutput {
 
     init() {
         scanner = AutoScanner(
-            ways: [
-                AutoScanner.Way("best", "hears all") { [best] in best },
-                AutoScanner.Way("second", "hears less") { [second] in second },
+            candidates: [
+                AutoScanner.Candidate("best", "hears all") { [best] in best },
+                AutoScanner.Candidate("second", "hears less") { [second] in second },
             ], host: host, output: output)
     }
 

@@ -25,11 +25,11 @@ extension Settings {
         case .bluez: return bluez(host: host, output: output)
         case .auto:
             return AutoScanner(
-                ways: [
-                    AutoScanner.Way("mgmt", "the kernel's advertisement monitors") { () throws(ScannerError) in
+                candidates: [
+                    AutoScanner.Candidate("mgmt", "the kernel's advertisement monitors") { () throws(ScannerError) in
                         try MgmtScanner(selection: selection, host: host, output: output)
                     },
-                    AutoScanner.Way("bluez", "bluetoothd") { bluez(host: host, output: output) },
+                    AutoScanner.Candidate("bluez", "bluetoothd") { bluez(host: host, output: output) },
                 ], host: host, output: output)
         }
     }

@@ -19,10 +19,12 @@ package enum ServiceProcess {
         loop.onSlowTurn = { log.slowTurn($0, "; the radio had to wait for it") }
         let host = try EventLoopHost(loop: loop, log: log)
         let radioHost = LoopHost(loop: loop, log: log)
-        let way = settings.configuration.scanner.name
+        let scannerName = settings.configuration.scanner.name
         // A recording has no adapter that could be tapped.
-        let makeTap: ScannerLink.TapFactory? = way == "capture" ? nil : { PacketTap(host: radioHost, output: $0) }
-        let radio = ScannerLink(way: way, host: radioHost, makeTap: makeTap) { (output) throws(ScannerError) in
+        let makeTap: ScannerLink.TapFactory? =
+            scannerName == "capture" ? nil : { PacketTap(host: radioHost, output: $0) }
+        let radio = ScannerLink(scannerName: scannerName, host: radioHost, makeTap: makeTap) {
+            (output) throws(ScannerError) in
             try settings.makeScanner(host: radioHost, output: output)
         }
         let brokers = BrokerLinkPair(
@@ -37,7 +39,7 @@ package enum ServiceProcess {
             broker: brokers.first, availability: brokers.second,
             status: StatusServerLink(loop: loop, log: log, host: host),
             phoneKeys: ThreadedPhoneKeyLink(loop: loop),
-            proxies: .machine(loop, host: radioHost, isRecorded: way == "capture"))
+            proxies: .machine(loop, host: radioHost, isRecorded: scannerName == "capture"))
         // Signals must be blocked before another thread starts.
         var watches: [AnyObject] = []
         let service = Service(settings: settings, links: links, host: host, log: log)

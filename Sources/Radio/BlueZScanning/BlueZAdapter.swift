@@ -3,15 +3,15 @@ import Beacon
 import DBus
 import Scanning
 
-/// One adapter of bluetoothd, and the way of listening that was requested on it.
+/// One adapter of bluetoothd, and the scan method that was requested of it.
 final class BlueZAdapter {
-    enum Way: Hashable {
+    enum ScanMethod: Hashable {
         /// bluetoothd's advertisement monitor.
         case monitor
         /// An ordinary discovery.
         case discovery
 
-        /// What is lost by listening in this way, for the log.
+        /// What is lost by this method, for the log.
         var limits: String {
             switch self {
             case .monitor:
@@ -44,8 +44,8 @@ final class BlueZAdapter {
     var attempt = 0
     /// Why it does not listen, as last logged; nil while it listens.
     var said: ScanProblem?
-    /// The requested way of listening; it may not be active yet.
-    var way: Way?
+    /// The requested method; it may not be active yet.
+    var method: ScanMethod?
     var retry: (any EventRegistration)?
     /// Some versions of bluetoothd offer the monitor and refuse it. It is not requested again until bluetoothd
     /// restarts.
@@ -78,7 +78,7 @@ final class BlueZAdapter {
         retry?.cancel()
         retry = nil
         attempt += 1
-        way = nil
+        method = nil
         isPowered = false
         discovery.ended()
     }

@@ -9,13 +9,13 @@ extension BlueZScanner {
     private static let effectTimeout = Duration.seconds(3)
 
     func begin(_ adapter: BlueZAdapter) {
-        guard adapter.way == nil else { return }
+        guard adapter.method == nil else { return }
         guard adapter.isPowered else { return powerOn(adapter) }
         if adapter.offersMonitor && !adapter.monitorFailed {
-            adapter.way = .monitor
+            adapter.method = .monitor
             register(adapter)
         } else {
-            adapter.way = .discovery
+            adapter.method = .discovery
             discover(adapter)
         }
     }
@@ -32,7 +32,7 @@ extension BlueZScanner {
             }
             // bluetoothd keeps the monitor while the adapter is off, and does not call Activate again.
             if answer.errorName.hasSuffix(".AlreadyExists"), !adapter.isReleased {
-                guard adapter.way == .monitor else { return }
+                guard adapter.method == .monitor else { return }
                 return scanner.reportListening(adapter, true, because: "advertisement monitor of bluetoothd")
             }
             scanner.giveUpMonitor(adapter, because: answer.errorText)
@@ -43,14 +43,14 @@ extension BlueZScanner {
     private func waitForActivation(_ adapter: BlueZAdapter) {
         guard !adapter.status.isListening else { return }
         after(Self.effectTimeout, adapter) { scanner, adapter in
-            guard adapter.way == .monitor, !adapter.status.isListening else { return }
+            guard adapter.method == .monitor, !adapter.status.isListening else { return }
             scanner.giveUpMonitor(adapter, because: "bluetoothd took it and has not activated it")
         }
     }
 
     private func giveUpMonitor(_ adapter: BlueZAdapter, because reason: String) {
         adapter.monitorFailed = true
-        adapter.way = nil
+        adapter.method = nil
         notice(adapter, .info, "no advertisement monitor: \(reason)")
         begin(adapter)
     }
@@ -91,7 +91,7 @@ extension BlueZScanner {
             switch effect {
             case .listens: reportListening(adapter, true, because: "discovery by bluetoothd")
             case .fails(let reason, let delay):
-                adapter.way = nil
+                adapter.method = nil
                 // The line that says why is said below, once for all attempts.
                 reportListening(adapter, false, because: delay > .zero ? "no discovery" : reason)
                 guard delay > .zero else { return begin(adapter) }

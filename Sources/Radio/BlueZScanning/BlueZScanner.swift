@@ -27,7 +27,7 @@ package final class BlueZScanner: Scanner {
     private var others: [String: PresentAdapter] = [:]
     private var devices: [String: KnownDevice] = [:]
     private var timer: (any EventRegistration)?
-    private var hasReportedLimits: Set<BlueZAdapter.Way> = []
+    private var hasReportedLimits: Set<BlueZAdapter.ScanMethod> = []
     /// Why no adapter can be used, as last logged.
     private var absence: ScanProblem?
     private var nextConnection = MonotonicInstant.zero
@@ -78,7 +78,7 @@ package final class BlueZScanner: Scanner {
         timer = nil
         for adapter in byPath.values {
             adapter.retry?.cancel()
-            if adapter.way == .discovery { bus?.send(call(adapter.path, "org.bluez.Adapter1", "StopDiscovery")) }
+            if adapter.method == .discovery { bus?.send(call(adapter.path, "org.bluez.Adapter1", "StopDiscovery")) }
             reportListening(adapter, false, because: "stopped")
         }
         // bluetoothd ends the gateway's monitor or discovery when the connection ends.
@@ -270,10 +270,10 @@ package final class BlueZScanner: Scanner {
 
     // MARK: Reports
 
-    /// Tells once what is lost by an adapter's way of listening.
+    /// Tells once what is lost by an adapter's scan method.
     func reportLimits(_ adapter: BlueZAdapter) {
-        guard let way = adapter.way, hasReportedLimits.insert(way).inserted else { return }
-        notice(adapter, .warning, way.limits)
+        guard let method = adapter.method, hasReportedLimits.insert(method).inserted else { return }
+        notice(adapter, .warning, method.limits)
     }
 
     func isBlocked(_ adapter: BlueZAdapter) -> Bool { adapter.isBlocked || isBlocked(adapter.status.receiver.index) }
@@ -325,7 +325,7 @@ package final class BlueZScanner: Scanner {
             reply.map { BeaconMonitorObject.describe(adapter, in: $0) }
             return bus?.send(reply) ?? ()
         case (BeaconMonitorObject.interface, "Activate"):
-            if let adapter = adapter(ofMonitor: path), adapter.way == .monitor {
+            if let adapter = adapter(ofMonitor: path), adapter.method == .monitor {
                 reportListening(adapter, true, because: "advertisement monitor of bluetoothd")
             }
         case (BeaconMonitorObject.interface, "Release"): adapter(ofMonitor: path).map(released)
@@ -347,8 +347,8 @@ package final class BlueZScanner: Scanner {
         adapter.isReleased = true
         // bluetoothd reports as lost only what an active monitor found.
         for path in devices.keys where path.hasPrefix("\(adapter.path)/") { devices[path]?.isReportedPresent = false }
-        guard adapter.way == .monitor else { return }
-        adapter.way = nil
+        guard adapter.method == .monitor else { return }
+        adapter.method = nil
         reportListening(adapter, false, because: "bluetoothd gave up the advertisement monitor")
         again(adapter, after: Self.retryDelay)
     }

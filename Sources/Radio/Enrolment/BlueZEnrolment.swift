@@ -9,7 +9,7 @@ import Scanning
 ///
 /// bluetoothd ends the advertisement, the service and the agent when the connection to the bus ends, also when the program is
 /// killed. What else changes is in the record before it changes.
-package final class BlueZEnrolment: Enrolment, PairingWay {
+package final class BlueZEnrolment: Enrolment, PairingBackend {
     package static let bluez = "org.bluez"
     static let properties = "org.freedesktop.DBus.Properties"
     static let objectManager = "org.freedesktop.DBus.ObjectManager"
@@ -44,7 +44,7 @@ package final class BlueZEnrolment: Enrolment, PairingWay {
         (self.appearance, self.host, self.bus, self.isIncoming) = (appearance, host, bus, isIncoming)
         self.openKernel = openKernel
         run = EnrolmentRun(with: "bluetoothd", host: host, storage: storage, onEvent: onEvent)
-        run.way = self
+        run.backend = self
     }
 
     package func start() {

@@ -1,7 +1,7 @@
 /// What the owner of an enrolment is told.
 package enum EnrolmentEvent: Hashable, Sendable {
     case progress(EnrolmentProgress)
-    /// bluetoothd does not run, so nothing was begun this way. It is the last event.
+    /// bluetoothd does not run, so nothing was begun. It is the last event.
     case withoutBluetoothd
     /// The last event.
     ///

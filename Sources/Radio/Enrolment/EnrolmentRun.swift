@@ -5,16 +5,16 @@ import Identities
 import KernelScanning
 import Scanning
 
-/// What both ways of an enrolment share: the course with its time, the record on the disk, and what the owner is told.
+/// What both back ends of an enrolment share: the course with its time, the record on the disk, and what the owner is told.
 final class EnrolmentRun {
     private let host: any EventHost
     private let onEvent: (EnrolmentEvent) -> Void
     private var timer: (any EventRegistration)?
     let storage: any EnrolmentStorage
-    weak var way: (any PairingWay)?
+    weak var backend: (any PairingBackend)?
     private(set) var course: EnrolmentCourse
     var record = EnrolmentRecord()
-    /// What of an earlier record is not undone yet, or can be undone by another way or adapter only. It stays on the disk.
+    /// What of an earlier record is not undone yet, or only another back end or adapter can undo. It stays on the disk.
     var kept = EnrolmentRecord()
 
     /// - Parameters:
@@ -67,16 +67,16 @@ final class EnrolmentRun {
         case .record(let device):
             record.devices.append(device)
             save()
-        case .pair(let device): way?.pair(device)
+        case .pair(let device): backend?.pair(device)
         case .readKey(let device):
-            let key = way?.key(of: device)
+            let key = backend?.key(of: device)
             let resolves = course.address(of: device).flatMap { address in key.flatMap { Self.resolves($0, address) } }
             handle(.key(key, resolves: resolves))
-        case .withdraw: way?.withdraw()
+        case .withdraw: backend?.withdraw()
         case .remove(let device):
-            way?.remove(device) { [weak self] in self?.handle(.removed(device, failure: $0)) }
+            backend?.remove(device) { [weak self] in self?.handle(.removed(device, failure: $0)) }
         case .end(let outcome, let left):
-            way?.finish { [weak self] in self?.end(outcome, left: left + $0) }
+            backend?.finish { [weak self] in self?.end(outcome, left: left + $0) }
         }
     }
 

@@ -9,7 +9,7 @@ import Scanning
 /// and tells it what happens.
 ///
 /// Bonds, advertisement and settings outlive the program, so all are in the record before they change.
-package final class KernelEnrolment: Enrolment, PairingWay {
+package final class KernelEnrolment: Enrolment, PairingBackend {
     private struct Device {
         /// Under which it connected.
         let address: DeviceAddress
@@ -56,7 +56,7 @@ package final class KernelEnrolment: Enrolment, PairingWay {
         (self.appearance, self.host, self.channel, self.bus) = (appearance, host, channel, bus)
         (self.isIncoming, commands) = (isIncoming, CommandQueue(channel))
         run = EnrolmentRun(with: "the kernel", host: host, storage: storage, onEvent: onEvent)
-        run.way = self
+        run.backend = self
     }
 
     package func start() {

@@ -1,10 +1,10 @@
 package import Base
 package import Beacon
 
-/// Scans by the best way that works, falls back to the next when it fails, and returns to a better one by itself.
+/// Scans by the best interface that works, falls back to the next when it fails, and returns to a better one by itself.
 package final class AutoScanner: Scanner {
-    /// One way of scanning.
-    package struct Way {
+    /// One interface to Bluetooth that may be used.
+    package struct Candidate {
         /// The name in the configuration.
         package let name: String
         /// A short description for the log.
@@ -22,36 +22,36 @@ package final class AutoScanner: Scanner {
 
     private static let checkInterval = Duration.seconds(5)
 
-    private let ways: [Way]
+    private let candidates: [Candidate]
     private let host: any EventHost
     private weak var output: (any ScannerOutput)?
     private var current: (rank: Int, scanner: any Scanner)?
-    /// Why the better ways are not in use, as last logged.
+    /// Why the better candidates are not in use, as last logged.
     private var saidReasons: [String] = []
     private var timer: (any EventRegistration)?
-    /// Applies to the way in use, and to each that is tried later.
+    /// Applies to the one in use, and to each that is tried later.
     private var duty = ScanDuty.full
     /// The same holds for these.
     private var patterns: [BeaconPacketPattern] = []
     private var wantsAll = false
     private var offersActiveScan = false
     private var nextClimb = MonotonicInstant.zero
-    /// Each fall makes the next climb wait longer, so that a way that starts and then fails does not alternate with another.
+    /// Each fall makes the next climb wait longer, so that one that starts and then fails does not alternate with another.
     private var climbs = Backoff(from: .seconds(30), to: .seconds(600))
 
-    /// - Parameter ways: the best first.
-    package init(ways: [Way], host: any EventHost, output: any ScannerOutput) {
-        self.ways = ways
+    /// - Parameter candidates: The best first.
+    package init(candidates: [Candidate], host: any EventHost, output: any ScannerOutput) {
+        self.candidates = candidates
         self.host = host
         self.output = output
     }
 
-    /// The name of the way in use.
-    package var chosen: String? { current.map { ways[$0.rank].name } }
+    /// The name of the one in use.
+    package var chosen: String? { current.map { candidates[$0.rank].name } }
 
     package var adapters: [AdapterStatus] { current?.scanner.adapters ?? [] }
 
-    /// That of the way in use, or why no way works.
+    /// That of the one in use, or why none works.
     package var problem: ScanProblem? {
         if let current { return current.scanner.problem }
         guard !saidReasons.isEmpty else { return nil }
@@ -59,9 +59,9 @@ package final class AutoScanner: Scanner {
             "no way of scanning works: \(saidReasons.joined(separator: "; "))", remedy: "it is tried again")
     }
 
-    /// Never throws. Ways that do not work now are tried again: plugging in a missing dongle may load the kernel's Bluetooth.
+    /// Never throws. Those that do not work now are tried again: plugging in a missing dongle may load the kernel's Bluetooth.
     package func start() throws(ScannerError) {
-        choose(betterThan: ways.count, because: [])
+        choose(betterThan: candidates.count, because: [])
         schedule()
     }
 
@@ -96,34 +96,34 @@ package final class AutoScanner: Scanner {
         current = nil
     }
 
-    /// Starts the best working way before `rank`, then stops the way in use.
+    /// Starts the best working candidate before `rank`, then stops the one in use.
     private func choose(betterThan rank: Int, because earlier: [String], except failed: Int? = nil) {
         var reasons = earlier
-        for (candidate, way) in ways.enumerated().prefix(rank) where candidate != failed {
+        for (index, candidate) in candidates.enumerated().prefix(rank) where index != failed {
             do throws(ScannerError) {
-                let scanner = try way.make()
+                let scanner = try candidate.make()
                 scanner.setDuty(duty)
                 scanner.setPatterns(patterns)
                 scanner.setWantsAll(wantsAll)
                 scanner.setOffersActiveScan(offersActiveScan)
                 try scanner.start()
                 current?.scanner.stop()
-                current = (candidate, scanner)
-                return announce(way, reasons)
+                current = (index, scanner)
+                return announce(candidate, reasons)
             } catch {
-                reasons.append("\(way.name): \(error.description)")
+                reasons.append("\(candidate.name): \(error.description)")
             }
         }
         if current == nil { complain(reasons) }
     }
 
-    private func announce(_ way: Way, _ reasons: [String]) {
+    private func announce(_ candidate: Candidate, _ reasons: [String]) {
         saidReasons = reasons
         let because = reasons.isEmpty ? "the best way works here" : reasons.joined(separator: "; ")
         output?.notice(
             Notice(
                 reasons.isEmpty ? .info : .warning,
-                "scanning by \(way.name) (\(way.explanation)), because \(because)"))
+                "scanning by \(candidate.name) (\(candidate.explanation)), because \(because)"))
         nextClimb = host.now.advanced(by: climbs.delay)
     }
 
@@ -142,13 +142,13 @@ package final class AutoScanner: Scanner {
     }
 
     private func check() {
-        guard let current else { return choose(betterThan: ways.count, because: []) }
+        guard let current else { return choose(betterThan: candidates.count, because: []) }
         if let failure = (current.scanner as? any FallibleScanner)?.failure {
             current.scanner.stop()
             self.current = nil
             climbs.failed()
             return choose(
-                betterThan: ways.count, because: ["\(ways[current.rank].name): \(failure.description)"],
+                betterThan: candidates.count, because: ["\(candidates[current.rank].name): \(failure.description)"],
                 except: current.rank)
         }
         if current.rank > 0, host.now >= nextClimb {

@@ -1,6 +1,6 @@
 package import Beacon
 
-/// A source of advertising reports: a way into Linux Bluetooth, or a recording.
+/// A source of advertising reports: an interface to Bluetooth, or a capture.
 ///
 /// A scanner runs on the loop's thread and never blocks it. It must report correctly when it listens: presence takes an
 /// unreported pause for silence.
@@ -8,7 +8,7 @@ package protocol Scanner: AnyObject {
     /// Begins to scan. A temporary problem (no adapter yet, bluetoothd restarting) is no error: the scanner reports it to the
     /// output and recovers by itself.
     ///
-    /// - Throws: `ScannerError` if this way cannot work under the present conditions.
+    /// - Throws: `ScannerError` if this interface cannot work under the present conditions.
     func start() throws(ScannerError)
 
     /// Stops scanning and leaves the adapters as they were found.

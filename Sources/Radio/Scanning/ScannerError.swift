@@ -1,4 +1,4 @@
-/// Why a way of scanning cannot work at all.
+/// Why an interface to Bluetooth cannot work at all.
 package struct ScannerError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         /// A capability or right is missing.

@@ -18,20 +18,20 @@ func makeBlueZ(_ selection: AdapterSelection, _ host: PollLoop, _ output: Tally)
 }
 
 func makeScanner(
-    _ way: String, _ selection: AdapterSelection, host: PollLoop, output: Tally
+    _ scannerName: String, _ selection: AdapterSelection, host: PollLoop, output: Tally
 ) throws(ScannerError) -> (any Scanner)? {
-    switch way {
+    switch scannerName {
     case "mgmt": try MgmtScanner(selection: selection, host: host, output: output)
     case "hci": try HCIScanner(selection: selection, host: host, output: output)
     case "hci-listen": try HCIScanner(selection: selection, mode: .listenOnly, host: host, output: output)
     case "bluez": makeBlueZ(selection, host, output)
     case "auto":
         AutoScanner(
-            ways: [
-                AutoScanner.Way("mgmt", "the kernel's advertisement monitors") { () throws(ScannerError) in
+            candidates: [
+                AutoScanner.Candidate("mgmt", "the kernel's advertisement monitors") { () throws(ScannerError) in
                     try MgmtScanner(selection: selection, host: host, output: output)
                 },
-                AutoScanner.Way("bluez", "bluetoothd") { makeBlueZ(selection, host, output) },
+                AutoScanner.Candidate("bluez", "bluetoothd") { makeBlueZ(selection, host, output) },
             ], host: host, output: output)
     default: nil
     }
@@ -43,13 +43,13 @@ if CommandLine.arguments.dropFirst().first == "diagnose" {
 }
 let host = PollLoop()
 let tally = Tally(host)
-let way = CommandLine.arguments.dropFirst().first ?? ""
+let scannerName = CommandLine.arguments.dropFirst().first ?? ""
 let chosen = CommandLine.arguments.dropFirst(2).compactMap { AdapterSelection($0) }
 let selection = chosen.isEmpty ? AdapterSelection.all : .anyOf(chosen)
 signal(SIGTERM) { _ in isEnding = 1 }
 signal(SIGINT) { _ in isEnding = 1 }
 do throws(ScannerError) {
-    guard let scanner = try makeScanner(way, selection, host: host, output: tally) else { exit(64) }
+    guard let scanner = try makeScanner(scannerName, selection, host: host, output: tally) else { exit(64) }
     signal(SIGUSR1) { _ in wish = 1 }
     signal(SIGUSR2) { _ in wish = 2 }
     try scanner.start()

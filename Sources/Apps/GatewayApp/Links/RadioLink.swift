@@ -8,7 +8,7 @@ package protocol RadioLink: AnyObject {
     typealias PacketOutput = (AdvertisingReport, Span<UInt8>, Receiver) -> Void
 
     /// The scanner in use, by its name in the configuration.
-    var way: String { get }
+    var scannerName: String { get }
     var adapters: [AdapterStatus] { get }
     /// Why no adapter can be used, and what to do; nil if one can, or if it is not known yet.
     var problem: ScanProblem? { get }

@@ -16,7 +16,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
 
     private let host: any EventHost
     private let makeScanner: Factory
-    private let configuredWay: String
+    private let configuredName: String
     private var scanner: (any Scanner)?
     private var duty = ScanDuty.full
     private var decoder = BeaconDecoder()
@@ -37,21 +37,21 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     private var saidFailure: ScannerError?
 
     /// - Parameters:
-    ///   - way: The scanner's name in the configuration.
+    ///   - scannerName: The scanner's name in the configuration.
     ///   - host: Keeps the time of the next attempt if the scanner does not start.
     ///   - makeTap: Makes what reads every packet of the adapters; nil: the scanner's packets are all there are.
     ///   - makeScanner: Makes a scanner that is not started yet.
     package init(
-        way: String, host: any EventHost, makeTap: TapFactory? = nil, _ makeScanner: @escaping Factory
+        scannerName: String, host: any EventHost, makeTap: TapFactory? = nil, _ makeScanner: @escaping Factory
     ) {
         self.host = host
         self.makeTap = makeTap
-        configuredWay = way
+        configuredName = scannerName
         self.makeScanner = makeScanner
     }
 
-    package var way: String {
-        guard let auto = scanner as? AutoScanner else { return configuredWay }
+    package var scannerName: String {
+        guard let auto = scanner as? AutoScanner else { return configuredName }
         return auto.chosen ?? "none"
     }
 

@@ -142,9 +142,9 @@ struct StatusMonitor {
             now: now, wallClock: gateway.wallClock, version: Program.version,
             device: configuration.trackers[0].deviceID, startedAt: startedAt)
         let adapters = links.radio.adapters
-        snapshot.scanner = .init(name: links.radio.way, adapters: adapters.map { state(of: $0, at: now) })
+        snapshot.scanner = .init(name: links.radio.scannerName, adapters: adapters.map { state(of: $0, at: now) })
         snapshot.scanner.problem = links.radio.problem.map { .init(text: $0.text, remedy: $0.remedy) }
-        if links.radio.way != "capture" { snapshot.scanner.scanDuty = configuration.scanDuty }
+        if links.radio.scannerName != "capture" { snapshot.scanner.scanDuty = configuration.scanDuty }
         snapshot.brokers = [watch.broker.state(of: configuration.broker, at: now)]
         snapshot.brokerRefusals = watch.refusals
         snapshot.queue = watch.queue(links.store.counters)

@@ -70,7 +70,7 @@ extension MemberReader {
             add(inner.problems)
             return .capture(file: file ?? "", speed: speed)
         }
-        return read("scanner", allowed) { value in ScannerChoice.ways.first { .string($0.name) == value } }
+        return read("scanner", allowed) { value in ScannerChoice.interfaces.first { .string($0.name) == value } }
     }
 
     fileprivate mutating func batteryMasks() -> BatteryMasks {

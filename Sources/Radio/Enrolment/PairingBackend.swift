@@ -1,7 +1,7 @@
 import Identities
 
-/// A way to pair with a phone, as the course needs it.
-protocol PairingWay: AnyObject {
+/// A back end that pairs with a phone, as the course needs it.
+protocol PairingBackend: AnyObject {
     /// Asks a device that has connected to pair.
     func pair(_ device: String)
     /// The key that a device has given; nil if there is none yet.
