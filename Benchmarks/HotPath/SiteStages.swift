@@ -83,13 +83,13 @@ struct RoomsCourse {
         var readings = 0
         for start in stride(from: 0, to: messages.count, by: Self.gateways) {
             second += 1
-            for (place, message) in messages[start..<start + Self.gateways].enumerated() {
+            for (index, message) in messages[start..<start + Self.gateways].enumerated() {
                 var heard = message.heard
                 heard.sequence = second
                 heard.at = .seconds(second)
                 readings += heard.readings.count
                 // The messages of a second come within a tenth of it.
-                let now = MonotonicInstant(nanoseconds: second * 1_000_000_000 + Int64(place) * 10_000_000)
+                let now = MonotonicInstant(nanoseconds: second * 1_000_000_000 + Int64(index) * 10_000_000)
                 _ = engine.handle(.heard(gateway: message.gateway, heard), at: now)
             }
             _ = engine.handle(.tick, at: MonotonicInstant(nanoseconds: second * 1_000_000_000 + 700_000_000))

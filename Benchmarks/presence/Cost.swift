@@ -8,7 +8,7 @@ import Regions
 private func measureYardstick() {
     var places: [BeaconID: Int] = [:]
     let beacons = (0..<1000).map { BeaconID(uuid: benchmarkBeacon.uuid, major: 1, minor: UInt16($0)) }
-    for (place, beacon) in beacons.enumerated() { places[beacon] = place }
+    for (index, beacon) in beacons.enumerated() { places[beacon] = index }
     var sum = 0
     let start = clock()
     for _ in 0..<1000 {

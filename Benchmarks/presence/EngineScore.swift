@@ -69,10 +69,10 @@ func scoreEngine(
     var score = Score(hours: series.duration / 3600)
     var engine = engine
     var cuts = departures(of: series, number: number, count: count)[...]
-    for (position, time) in series.times.enumerated() {
-        if position > 0, engine.run(until: time.nextDown) != nil { score.falseLeaves += 1 }
-        _ = engine.handle(.sighting(sighting(series.rssi[position])), at: instant(time))
-        let next = position + 1 < series.times.count ? series.times[position + 1] : .infinity
+    for (index, time) in series.times.enumerated() {
+        if index > 0, engine.run(until: time.nextDown) != nil { score.falseLeaves += 1 }
+        _ = engine.handle(.sighting(sighting(series.rssi[index])), at: instant(time))
+        let next = index + 1 < series.times.count ? series.times[index + 1] : .infinity
         while let cut = cuts.first, cut < next {
             cuts.removeFirst()
             var copy = engine

@@ -14,9 +14,9 @@ func svg(_ panels: [Panel]) -> String {
         Line: fixed time-outs. Dashed: an oracle that knows interval and share heard.</text>
 
         """
-    for (position, panel) in panels.enumerated() {
-        let left = position % columns * 460 + 50
-        let top = position / columns * 330 + 50
+    for (index, panel) in panels.enumerated() {
+        let left = index % columns * 460 + 50
+        let top = index / columns * 330 + 50
         text += "<g transform=\"translate(\(left),\(top))\">\n\(drawing(of: panel))</g>\n"
     }
     return text + "</svg>\n"

@@ -43,8 +43,8 @@ func score(_ workload: Workload, departuresEach: Int, rule: (Series) -> some Sil
     for (number, series) in workload.series.enumerated() {
         var rule = rule(series)
         var cuts = departures(of: series, number: number, count: departuresEach)[...]
-        for (position, time) in series.times.enumerated() {
-            let next = position + 1 < series.times.count ? series.times[position + 1] : .infinity
+        for (index, time) in series.times.enumerated() {
+            let next = index + 1 < series.times.count ? series.times[index + 1] : .infinity
             let end = time + rule.hold(afterSightingAt: time)
             while let cut = cuts.first, cut < next {
                 cuts.removeFirst()

@@ -83,13 +83,13 @@ struct Stays {
     func thinned(by step: Int, name: String) -> Workload {
         var series: [Series] = []
         for phase in 0..<step {
-            for (position, (link, count)) in zip(links, sent).enumerated() {
+            for (index, (link, count)) in zip(links, sent).enumerated() {
                 let kept = link.filter { $0.advertisement % step == phase }
                 guard kept.count > 1 else { continue }
                 series.append(
                     Series(
                         times: kept.map(\.time), rssi: kept.map(\.rssi), duration: Double(count) * interval,
-                        sent: count / step, receiver: receivers[position]))
+                        sent: count / step, receiver: receivers[index]))
             }
         }
         return Workload(name: name, interval: interval * Double(step), series: series)
@@ -106,12 +106,12 @@ struct Stays {
                 let chosen = members.compactMap { member in here.first { receivers[$0] == member } }
                 guard chosen.count == members.count else { continue }
                 for phase in 0..<step {
-                    let series = chosen.map { position in
-                        let kept = links[position].filter { $0.advertisement % step == phase }
+                    let series = chosen.map { index in
+                        let kept = links[index].filter { $0.advertisement % step == phase }
                         return Series(
                             times: kept.map(\.time), rssi: kept.map(\.rssi),
-                            duration: Double(sent[position]) * interval, sent: sent[position] / step,
-                            receiver: receivers[position])
+                            duration: Double(sent[index]) * interval, sent: sent[index] / step,
+                            receiver: receivers[index])
                     }
                     groups.append(Group(series: series))
                 }

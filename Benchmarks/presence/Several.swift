@@ -76,10 +76,10 @@ private func score(
         var receivers = make(group.series.count, start)
         let merged = Series(times: sightings.map(\.time))
         var cuts = departures(of: merged, number: number, count: departuresEach)[...]
-        for (position, heard) in sightings.enumerated() {
-            if position > 0, receivers.run(until: heard.time.nextDown) != nil { score.falseLeaves += 1 }
+        for (index, heard) in sightings.enumerated() {
+            if index > 0, receivers.run(until: heard.time.nextDown) != nil { score.falseLeaves += 1 }
             receivers.hear(heard.rssi, receiver: heard.receiver, at: heard.time)
-            let next = position + 1 < sightings.count ? sightings[position + 1].time : .infinity
+            let next = index + 1 < sightings.count ? sightings[index + 1].time : .infinity
             while let cut = cuts.first, cut < next {
                 cuts.removeFirst()
                 var copy = receivers

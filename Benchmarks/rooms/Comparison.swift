@@ -11,7 +11,7 @@ struct Comparison {
     func printTable() {
         Table.printHead(home)
         for (name, rule) in peerRules(rooms: home.gateways.map(\.room)) {
-            Table.printRow(name, score { place in playAnew(rule, home.sessions[place]) })
+            Table.printRow(name, score { index in playAnew(rule, home.sessions[index]) })
         }
         for (spread, weight, stay, threshold) in [
             (4.0, 1.0, 300.0, 0.9), (4, 0.7, 60, 0.9), (4, 0.35, 60, 0.7), (6, 0.35, 60, 0.9),
@@ -20,13 +20,13 @@ struct Comparison {
             let name = "\(fixed(spread, 0)) dB, \(fixed(weight, 2)), \(fixed(stay, 0)) s, \(fixed(threshold, 1))"
             Table.printRow(
                 "HMM, labelled: \(name)",
-                score { place in
-                    MarkovModel(labelled: others(than: place), home, setting).play(home.sessions[place])
+                score { index in
+                    MarkovModel(labelled: others(than: index), home, setting).play(home.sessions[index])
                 })
             Table.printRow(
                 "HMM, EM: \(name)",
-                score { place in
-                    MarkovModel(unlabelled: others(than: place), home, setting).play(home.sessions[place])
+                score { index in
+                    MarkovModel(unlabelled: others(than: index), home, setting).play(home.sessions[index])
                 })
         }
         printEngine()
@@ -66,24 +66,24 @@ struct Comparison {
     }
 
     private func engine(trainedBy use: EngineRun.Use?, _ phases: [Double]?, _ nodes: NodeFeed? = nil) -> Score {
-        score { place in
+        score { index in
             var run = EngineRun(home, tuning, phases: phases, nodes: nodes, areKnown: areKnown)
-            if let use { for other in others(than: place) { run.play(other, as: use) } }
-            return run.play(home.sessions[place], as: .test)
+            if let use { for other in others(than: index) { run.play(other, as: use) } }
+            return run.play(home.sessions[index], as: .test)
         }
     }
 
     /// Draws a session after a walk through the others.
-    func picture(ofSession place: Int) -> Picture {
+    func picture(ofSession index: Int) -> Picture {
         var run = EngineRun(home, tuning, notesBelief: true)
-        for other in others(than: place) { run.play(other, as: .walk) }
-        let reports = run.play(home.sessions[place], as: .test)
+        for other in others(than: index) { run.play(other, as: .walk) }
+        let reports = run.play(home.sessions[index], as: .test)
         return Picture(
-            home: home, session: home.sessions[place], beliefs: run.beliefs.map { ($0.time, $0.1) }, reports: reports)
+            home: home, session: home.sessions[index], beliefs: run.beliefs.map { ($0.time, $0.1) }, reports: reports)
     }
 
-    private func others(than place: Int) -> [Session] {
-        home.sessions.indices.filter { $0 != place }.map { home.sessions[$0] }
+    private func others(than index: Int) -> [Session] {
+        home.sessions.indices.filter { $0 != index }.map { home.sessions[$0] }
     }
 
     /// Scores each session by what a rule reports of it that knows the other sessions at most.

@@ -10,10 +10,10 @@ import Testing
 
 /// What the gateway tells of itself to those who watch.
 @Suite struct StatusTests {
-    private func region(_ harness: GatewayHarness, _ position: Int = 0) throws -> StatusSnapshot.RegionStatus {
+    private func region(_ harness: GatewayHarness, _ index: Int = 0) throws -> StatusSnapshot.RegionStatus {
         try #require(
             GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], changes: [:], at: harness.now).first?
-                .regions[position])
+                .regions[index])
     }
 
     @Test func `A region tells who is inside, since when, and when it will be left`() throws {

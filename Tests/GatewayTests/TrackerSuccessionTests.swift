@@ -12,9 +12,9 @@ import Testing
         arguments: [
             // What is there stays itself, wherever it stands.
             (["a", "b"], ["b", "a"], [], [1, 0]),
-            // A tracker at the same position got another topic.
+            // A tracker at the same index got another topic.
             (["a", "c"], ["a", "b"], [], [0, 1]),
-            // A new tracker at the position of one that is elsewhere continues none.
+            // A new tracker at the index of one that is elsewhere continues none.
             (["c", "a"], ["a"], [], [nil, 0]),
             // A tracker that was removed before is itself again.
             (["a", "c"], ["a", "b"], ["c"], [0, nil]),
@@ -46,7 +46,7 @@ import Testing
         trackers[1].replaceRegions(by: regions)
         trackers[1].endChange()
         let gone = Self.succession(of: trackers, from: both, to: one, &removed)
-        #expect(gone.gone.map(\.topic) == ["owntracks/jane/bag"] && gone.positions == [0: 0])
+        #expect(gone.gone.map(\.topic) == ["owntracks/jane/bag"] && gone.newIndices == [0: 0])
         #expect(gone.abandoned.count == 2 && gone.returned.isEmpty)
         _ = removed.keep(gone.gone, setting: one.monitoring)
         let back = Self.succession(of: gone.trackers, from: one, to: both, &removed)
@@ -57,7 +57,7 @@ import Testing
         let settings = try Self.settings("{deviceId: \"bag\"}")
         var removed = RemovedTrackers()
         let same = Self.succession(of: Trackers(of: settings), from: settings, to: settings, &removed)
-        #expect(same.positions == nil && same.stored.isEmpty && same.gone.isEmpty && same.abandoned.isEmpty)
+        #expect(same.newIndices == nil && same.stored.isEmpty && same.gone.isEmpty && same.abandoned.isEmpty)
     }
 
     @Test func `A tracker with another topic takes along what is stored of it`() throws {
@@ -68,6 +68,6 @@ import Testing
             if case .regions(let topic, _) = effect { topic } else { nil }
         }
         #expect(topics == ["owntracks/jane/box", "owntracks/jane/bag"])
-        #expect(moved.positions == nil && moved.gone.isEmpty)
+        #expect(moved.newIndices == nil && moved.gone.isEmpty)
     }
 }

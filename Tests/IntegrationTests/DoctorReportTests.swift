@@ -49,7 +49,7 @@ import Testing
         case .object(let members):
             for (name, member) in members { check(member, "\(place).\(name)") }
         case .array(let elements):
-            for (position, element) in elements.enumerated() { check(element, "\(place)[\(position)]") }
+            for (index, element) in elements.enumerated() { check(element, "\(place)[\(index)]") }
         default: break
         }
     }

@@ -7,11 +7,11 @@ import Testing
 @Suite struct HCIFilterTests {
     /// Runs a program as the kernel does: the number of bytes that are let through.
     private static func run(_ program: [sock_filter], _ packet: [UInt8]) -> UInt32 {
-        var (accumulator, position) = (UInt32(0), 0)
-        while position < program.count {
-            let instruction = program[position]
+        var (accumulator, index) = (UInt32(0), 0)
+        while index < program.count {
+            let instruction = program[index]
             let offset = Int(instruction.k)
-            position += 1
+            index += 1
             switch Int32(instruction.code) {
             case BPF_LD | BPF_B | BPF_ABS:
                 guard offset < packet.count else { return 0 }
@@ -20,8 +20,8 @@ import Testing
                 guard offset + 1 < packet.count else { return 0 }
                 accumulator = UInt32(packet[offset]) << 8 | UInt32(packet[offset + 1])
             case BPF_JMP | BPF_JEQ | BPF_K:
-                position += Int(accumulator == instruction.k ? instruction.jt : instruction.jf)
-            case BPF_JMP | BPF_JA: position += offset
+                index += Int(accumulator == instruction.k ? instruction.jt : instruction.jf)
+            case BPF_JMP | BPF_JA: index += offset
             case BPF_RET | BPF_K: return instruction.k
             default:
                 Issue.record("instruction \(instruction.code)")

@@ -646,8 +646,8 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
             }
             for number in broker.send(at: now) {
                 told += broker.answered(Int32(number), code: number > 150 ? 0 : 0x97, at: now)
-                if told.last == acknowledged(number), let place = sent.firstIndex(where: { $0.0 == number }) {
-                    sent[place].1 = now - sent[place].1
+                if told.last == acknowledged(number), let index = sent.firstIndex(where: { $0.0 == number }) {
+                    sent[index].1 = now - sent[index].1
                 }
             }
             now += 1

@@ -19,13 +19,13 @@ private struct Mutator {
     mutating func damage(_ text: [UInt8]) -> [UInt8] {
         var text = text
         for _ in 0...below(6) {
-            let position = below(text.count + 1)
+            let index = below(text.count + 1)
             switch below(4) {
-            case 0: if position < text.count { text[position] = UInt8(truncatingIfNeeded: generator.next()) }
-            case 1: text.insert(contentsOf: Self.words[below(Self.words.count)], at: position)
-            case 2: text.removeSubrange(position..<min(text.count, position + below(20)))
+            case 0: if index < text.count { text[index] = UInt8(truncatingIfNeeded: generator.next()) }
+            case 1: text.insert(contentsOf: Self.words[below(Self.words.count)], at: index)
+            case 2: text.removeSubrange(index..<min(text.count, index + below(20)))
             default:
-                let copy = Array(text[position..<min(text.count, position + below(30))])
+                let copy = Array(text[index..<min(text.count, index + below(30))])
                 text.insert(contentsOf: copy, at: below(text.count + 1))
             }
         }

@@ -9,9 +9,9 @@ import Testing
     private static let rights = CommandGate.Rights(
         obeysCommands: true, allowsRemoteConfiguration: true, needsEncryption: true)
 
-    private func envelope(_ number: Int, place: Int = 0, time: Int64? = nil) -> CommandEnvelope {
+    private func envelope(_ number: Int, index: Int = 0, time: Int64? = nil) -> CommandEnvelope {
         CommandEnvelope(
-            nonce: [UInt8](repeating: 7, count: 22) + [UInt8(number >> 8), UInt8(number & 0xff)], place: place,
+            nonce: [UInt8](repeating: 7, count: 22) + [UInt8(number >> 8), UInt8(number & 0xff)], index: index,
             time: time)
     }
 
@@ -47,7 +47,7 @@ import Testing
 
     @Test func `Commands of one envelope are different ones`() {
         var gate = CommandGate(of: .gateway)
-        let obeyed = [0, 1, 0, 1].map { obey(&gate, received(envelope(1, place: $0))) }
+        let obeyed = [0, 1, 0, 1].map { obey(&gate, received(envelope(1, index: $0))) }
         #expect(obeyed == [true, true, false, false])
     }
 

@@ -23,7 +23,7 @@ import Testing
                 let expected = reference.min().flatMap { $0 <= end ? $0 : nil }
                 #expect(first?.deadline == expected)
                 #expect(first.map { Int64($0.place) - 1 } == expected)
-                if let expected, let position = reference.firstIndex(of: expected) { reference.remove(at: position) }
+                if let expected, let index = reference.firstIndex(of: expected) { reference.remove(at: index) }
             }
             #expect(queue.earliest == reference.min() ?? .max)
             #expect(queue.count == reference.count)

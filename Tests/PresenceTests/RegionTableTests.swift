@@ -7,7 +7,7 @@ import Testing
     func `A table finds each region, and no other`(count: Int) {
         let keys = (0..<count).map { key("\($0)") }
         let table = RegionTable(keys)
-        for position in keys.indices { #expect(table.index(of: key("\(position)"), in: keys) == position) }
+        for index in keys.indices { #expect(table.index(of: key("\(index)"), in: keys) == index) }
         #expect(table.index(of: key("other"), in: keys) == nil)
         #expect(table.index(of: RegionKey(tracker: 1, rid: "0"), in: keys) == nil)
     }

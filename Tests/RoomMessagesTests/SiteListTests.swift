@@ -651,8 +651,8 @@ import Testing
 
     /// The state of a tag at a service.
     private func state(of id: String, at name: String, in fleet: SiteFleet) -> PublishedTag? {
-        guard let roster = fleet.services[name]?.roster, let position = roster.index(ofTag: id) else { return nil }
-        return roster.states[position]
+        guard let roster = fleet.services[name]?.roster, let index = roster.index(ofTag: id) else { return nil }
+        return roster.states[index]
     }
 
     @Test func `A standby learns the states of tags, too, that it gets after them with the site's list`() {

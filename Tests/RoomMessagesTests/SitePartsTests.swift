@@ -334,7 +334,7 @@ private func reports(_ effects: [Site.Effect]) -> [SiteReport] {
 
     private func move(_ tag: TagIdentity, from: String?, to: String?) -> TagStates.Move {
         TagStates.Move(
-            position: 0, tag: tag, from: from.map { room($0) }, to: to.map { room($0) }, isHome: true,
+            index: 0, tag: tag, from: from.map { room($0) }, to: to.map { room($0) }, isHome: true,
             left: from.map { room($0) })
     }
 

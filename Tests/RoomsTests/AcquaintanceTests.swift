@@ -22,8 +22,8 @@ import Testing
 
     @Test func `Messages of several starts do not add up, and a gateway that is known may start anew`() {
         var acquaintance = Acquaintance.unknown
-        let verdicts = ["a", "b", "a", "b", "b", "b", "c"].enumerated().map { place, boot in
-            acquaintance.record(boot: boot, at: .zero.advanced(by: .seconds(place)))
+        let verdicts = ["a", "b", "a", "b", "b", "b", "c"].enumerated().map { index, boot in
+            acquaintance.record(boot: boot, at: .zero.advanced(by: .seconds(index)))
         }
         #expect(verdicts == [false, false, false, false, false, true, true])
     }

@@ -13,7 +13,7 @@ import Testing
     private var hearing = Hearing(bounds: RoomEngine.Bounds(), HearingTuning())
     private var tags = Tags(most: 10, HearingTuning())
     private let gateway: GatewayIndex
-    private let tag = TagIndex(position: 0)
+    private let tag = TagIndex(number: 0)
     private let beacon = BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: 1)
 
     init() throws {

@@ -9,8 +9,8 @@ import Testing
 
 /// Belief, transition, movement and learning, each alone.
 @Suite struct BeliefTests {
-    private let kitchen = RoomIndex(position: 0)
-    private let hall = RoomIndex(position: 1)
+    private let kitchen = RoomIndex(number: 0)
+    private let hall = RoomIndex(number: 1)
 
     private func seconds(_ seconds: Double) -> MonotonicInstant { MonotonicInstant(nanoseconds: Int64(seconds * 1e9)) }
 
@@ -22,7 +22,7 @@ import Testing
     private func gateways() -> Table<GatewayIndex, GatewayState> {
         Table(
             [kitchen, hall].map { room in
-                var state = GatewayState(name: "g\(room.position)")
+                var state = GatewayState(name: "g\(room.number)")
                 (state.room, state.isListening, state.sendsAlways) = (room, true, true)
                 (state.acquaintance, state.lastMessage) = (.known, seconds(0))
                 return state
@@ -32,7 +32,7 @@ import Testing
     private func places() -> Table<RoomIndex, Room> {
         Table(
             (0..<2).map {
-                Room(name: .named("R\($0)"), gateways: [GatewayIndex(position: $0)])
+                Room(name: .named("R\($0)"), gateways: [GatewayIndex(number: $0)])
             })
     }
 
@@ -42,9 +42,9 @@ import Testing
         _ learned: Table<RoomIndex, RoomKnowledge>,
         at now: MonotonicInstant
     ) {
-        for (position, level) in levels.enumerated() {
+        for (number, level) in levels.enumerated() {
             let heard = HeardLevel(
-                gateway: GatewayIndex(position: position), packets: 1, level: level, at: now)
+                gateway: GatewayIndex(number: number), packets: 1, level: level, at: now)
             tag.hear(heard, longestPause: 600, LevelCourseTuning())
         }
         observation.gather(&tag, gateways(), elapsed: 1, at: now)
@@ -122,7 +122,7 @@ import Testing
         var (tag, observation, learning) = (tag(), observation(), Learning(RoomTuning()))
         for _ in 0..<2 { learning.addRoom() }
         learning.move(to: [:], tags: 1)
-        let index = TagIndex(position: 0)
+        let index = TagIndex(number: 0)
         learning.beginTraining(index, in: hall, for: Duration.seconds(10), at: seconds(0), places())
         #expect(learning.trainedRoom(of: index) == hall && learning.trainedRooms(at: seconds(1)) == [hall])
         func lesson(at time: Double) -> String {
@@ -130,7 +130,7 @@ import Testing
             switch learning.train(index, observation, gateways(), at: seconds(time)) {
             case .none: return "none"
             case .early: return "early"
-            case .learned(let room, let isFirst): return "\(room.position) \(isFirst)"
+            case .learned(let room, let isFirst): return "\(room.number) \(isFirst)"
             }
         }
         #expect([1, 2, 3, 10.5, 11].map(lesson) == ["early", "1 true", "1 false", "none", "none"])

@@ -41,10 +41,10 @@ import Testing
     @Test(arguments: [0.01, 0.5, 0.9])
     mutating func `A backlog arrives faster than it was made, and is late to its end`(interval: Double) {
         begin()
-        for place in 0..<60 {
-            let made = 60 + Double(place)
-            let arrives = 140 + Double(place) * interval
-            #expect(judge(made: made, arrives: arrives) == (arrives - made > 5.1 ? .late : .fresh), "\(place)")
+        for index in 0..<60 {
+            let made = 60 + Double(index)
+            let arrives = 140 + Double(index) * interval
+            #expect(judge(made: made, arrives: arrives) == (arrives - made > 5.1 ? .late : .fresh), "\(index)")
         }
     }
 
@@ -82,8 +82,8 @@ import Testing
         _ count: Int, _ number: Int64, _ made: Double
     ) {
         begin()
-        for place in 0..<count {
-            _ = judge(number + Int64(place), made: made + Double(place) / 1000, arrives: 59.6 + Double(place) / 1000)
+        for index in 0..<count {
+            _ = judge(number + Int64(index), made: made + Double(index) / 1000, arrives: 59.6 + Double(index) / 1000)
         }
         let verdicts = (60..<66).map { judge(made: Double($0), arrives: Double($0) + 0.1) }
         #expect(verdicts == [.repeated, .repeated, .fresh, .fresh, .fresh, .fresh])

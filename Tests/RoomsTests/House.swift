@@ -129,15 +129,15 @@ extension House {
     ///
     /// - Parameter interval: Seconds between two packets.
     mutating func lie(for seconds: Int, every interval: Int = 1, _ levels: [String: Float?]) {
-        for place in 0..<seconds { self.place(levels, hasPacket: place % interval == 0) }
+        for second in 0..<seconds { place(levels, hasPacket: second % interval == 0) }
     }
 
     /// Seconds until the room is reported; nil: it is not within a minute.
     mutating func delay(until room: String, every interval: Int = 1, _ levels: [String: Float?]) -> Int? {
         let before = reported.count
-        for place in 0..<60 {
-            self.place(levels, hasPacket: place % interval == 0)
-            if reported.count > before, reported.last == room { return place + 1 }
+        for second in 0..<60 {
+            place(levels, hasPacket: second % interval == 0)
+            if reported.count > before, reported.last == room { return second + 1 }
         }
         return nil
     }

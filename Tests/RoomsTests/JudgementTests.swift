@@ -8,7 +8,7 @@ import Testing
 /// When the most probable room is reported, alone.
 @Suite struct JudgementTests {
     private let judgement = Judgement(RoomTuning())
-    private let room = RoomIndex(position: 0)
+    private let room = RoomIndex(number: 0)
     private var tag = Rooms.Tag(
         TagDescription(id: "jane", name: "Jane", pattern: BeaconPattern(uuid: BeaconUUID(high: 1, low: 2))))
 

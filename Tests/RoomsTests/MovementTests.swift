@@ -46,7 +46,7 @@ import Testing
     @Test mutating func `The last level of a gateway that hears a tag only now and then does not make it move`() throws
     {
         house.seconds(60, ["k": -60, "h": -85, "o": -75])
-        let tag = TagIndex(position: 0)
+        let tag = TagIndex(number: 0)
         let moved = try #require(house.engine.states[tag].movement.moved)
         house.second(["k": -60, "h": -73, "o": -75])
         house.seconds(60, ["k": -60, "h": nil, "o": -75])
@@ -58,7 +58,7 @@ import Testing
         rest: Int, seems: Bool
     ) {
         house.seconds(rest, ["k": -60, "h": -66, "o": -75])
-        let tag = TagIndex(position: 0)
+        let tag = TagIndex(number: 0)
         var hasSeemed = false
         for _ in 0..<6 {
             house.second(["k": -62, "h": -64, "o": -75])
@@ -77,7 +77,7 @@ import Testing
 
     @Test mutating func `Nodes that report every five seconds and gateways show a movement together`() throws {
         for _ in 0..<720 { roundOfBoth(kitchen: -60, hall: -66) }
-        let tag = TagIndex(position: 0)
+        let tag = TagIndex(number: 0)
         let moved = try #require(house.engine.states[tag].movement.moved)
         for _ in 0..<12 { roundOfBoth(kitchen: -52, hall: -68) }
         #expect(try #require(house.engine.states[tag].movement.moved) > moved)
@@ -105,7 +105,7 @@ import Testing
 
     @Test mutating func `A gateway that returns, and hears a tag that lies still, does not make it move`() throws {
         house.seconds(900, ["k": -60, "h": -64])
-        let tag = TagIndex(position: 0)
+        let tag = TagIndex(number: 0)
         let moved = try #require(house.engine.states[tag].movement.moved)
         house.seconds(5, ["k": -60, "h": -64, "o": -57])
         #expect(house.engine.states[tag].movement.moved == moved)
@@ -115,7 +115,7 @@ import Testing
         throws
     {
         house.seconds(900, ["k": -60, "h": -64])
-        let tag = TagIndex(position: 0)
+        let tag = TagIndex(number: 0)
         let moved = try #require(house.engine.states[tag].movement.moved)
         house.sendAsNode("o", level: -57, at: house.now + 0.5)
         house.seconds(2, ["k": -60, "h": -64])
@@ -156,7 +156,7 @@ import Testing
         }
         for room in 1...12 { house.lie(for: 30, levels(room)) }
         house.lie(for: 1200, levels(0))
-        let tag = TagIndex(position: 0)
+        let tag = TagIndex(number: 0)
         let moved = try #require(house.engine.states[tag].movement.moved)
         // The gateway of the room where it lay still hears it.
         let both = levels(13).merging(["g0": -63]) { $1 }
@@ -177,7 +177,7 @@ import Testing
     @Test mutating func `A phone that is silent for minutes lies where it lay`() throws {
         house.pass(.phones([House.beacon.uuid]))
         house.lie(for: 1800, ["k": -60, "h": -66, "o": -80])
-        let tag = TagIndex(position: 0)
+        let tag = TagIndex(number: 0)
         let moved = try #require(house.engine.states[tag].movement.moved)
         house.lie(for: 800, every: 200, ["k": -60, "h": -66, "o": -80])
         #expect(house.engine.states[tag].movement.moved == moved)
@@ -199,7 +199,7 @@ import Testing
             house.wait(until: begin + 1)
         }
         for _ in 0..<300 { round(&house, kitchen: -60, hall: -75) }
-        let (tag, begin) = (TagIndex(position: 0), house.now)
+        let (tag, begin) = (TagIndex(number: 0), house.now)
         let moved = try #require(house.engine.states[tag].movement.moved)
         for _ in 0..<100 where house.engine.states[tag].movement.moved == moved {
             round(&house, kitchen: -75, hall: -60)
@@ -209,7 +209,7 @@ import Testing
 
     @Test mutating func `A body that turns is no movement: all gateways hear the tag less well`() throws {
         house.lie(for: 600, ["k": -56, "h": -64, "o": -70])
-        let tag = TagIndex(position: 0)
+        let tag = TagIndex(number: 0)
         let moved = try #require(house.engine.states[tag].movement.moved)
         house.lie(for: 60, ["k": -64, "h": -72, "o": -78])
         #expect(house.engine.states[tag].movement.moved == moved)
@@ -223,7 +223,7 @@ import Testing
         #expect(house.home == [true, true, false])
         let seconds = house.delay(until: "Kitchen", ["k": -56, "h": -68, "o": -75])
         #expect(try #require(seconds) <= 4)
-        let tag = TagIndex(position: 0)
+        let tag = TagIndex(number: 0)
         let judged = try #require(house.engine.states[tag].judged)
         #expect(house.engine.states[tag].movement.restSeconds(at: judged) < 5)
     }

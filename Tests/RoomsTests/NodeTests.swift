@@ -360,7 +360,7 @@ extension House {
         var prints = RoomFingerprints()
         prints.add(
             eighths.enumerated().map {
-                FingerprintLevel(gateway: GatewayIndex(position: $0.offset), eighths: $0.element)
+                FingerprintLevel(gateway: GatewayIndex(number: $0.offset), eighths: $0.element)
             },
             seconds: 1, order: 1, tuning)
         var heard = LevelVector()

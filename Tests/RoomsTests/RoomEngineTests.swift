@@ -265,8 +265,8 @@ import Testing
     /// Sends one packet of a slow beacon: the gateways report it one after the other, as their seconds end.
     private static func packet(_ house: inout House, _ levels: [(gateway: String, level: Float)], seconds: Double) {
         let begin = house.now
-        for (place, (gateway, level)) in levels.enumerated() {
-            house.wait(until: begin + 0.1 + 0.4 * Double(place))
+        for (index, (gateway, level)) in levels.enumerated() {
+            house.wait(until: begin + 0.1 + 0.4 * Double(index))
             house.send(from: gateway, level: level, age: house.now - begin)
         }
         house.wait(until: begin + seconds)
@@ -318,7 +318,7 @@ import Testing
 
     @Test func `A slow beacon delays no window of a quick one`() {
         func instant(_ milliseconds: Int) -> MonotonicInstant { .zero.advanced(by: .milliseconds(milliseconds)) }
-        let (slow, quick) = (TagIndex(position: 1), TagIndex(position: 2))
+        let (slow, quick) = (TagIndex(number: 1), TagIndex(number: 2))
         var windows = OpenWindows()
         windows.long.append(slow, until: instant(1050))
         windows.short.append(quick, until: instant(250))
@@ -511,8 +511,8 @@ import Testing
                         pattern: BeaconPattern(uuid: House.beacon.uuid, major: major, minor: 4))
                 }))
         house.pass(.learn(room: "Kitchen", tag: "bob", .seconds(60)))
-        #expect(house.engine.plan.learning.trainedRoom(of: TagIndex(position: 0)) == nil)
-        #expect(house.engine.plan.learning.trainedRoom(of: TagIndex(position: 1)) != nil)
+        #expect(house.engine.plan.learning.trainedRoom(of: TagIndex(number: 0)) == nil)
+        #expect(house.engine.plan.learning.trainedRoom(of: TagIndex(number: 1)) != nil)
     }
 
     @Test(arguments: [(0, 0), (3600, 3600), (10_000_000, 86_400)] as [(Int64, Int64)])
@@ -521,7 +521,7 @@ import Testing
         let kitchen = RoomName.named("Kitchen")
         let now = MonotonicInstant.zero.advanced(by: .seconds(house.now))
         house.engine.restore([ReportedTag(id: "jane", isHome: true, room: kitchen, stay: .seconds(stay))], at: now)
-        #expect(house.engine.states[TagIndex(position: 0)].since == now.advanced(by: .seconds(-seconds)))
+        #expect(house.engine.states[TagIndex(number: 0)].since == now.advanced(by: .seconds(-seconds)))
     }
 
     @Test func `What was learned of a gateway that moved does not count`() {
@@ -575,9 +575,9 @@ import Testing
         var house = House([("k", "Kitchen"), ("h", "Hall")])
         let uuid = House.beacon.uuid
         let patterns = [(1, 2), (nil, nil), (1, 1), (2, 2)] as [(UInt16?, UInt16?)]
-        let tags = patterns.enumerated().map { position, numbers in
+        let tags = patterns.enumerated().map { number, numbers in
             TagDescription(
-                id: "t\(position)", name: "T\(position)",
+                id: "t\(number)", name: "T\(number)",
                 pattern: BeaconPattern(uuid: uuid, major: numbers.0, minor: numbers.1))
         }
         house.pass(.tags(tags))

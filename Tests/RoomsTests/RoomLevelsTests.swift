@@ -3,7 +3,7 @@ import Testing
 @testable import Rooms
 
 extension GatewayIndex: ExpressibleByIntegerLiteral {
-    public init(integerLiteral position: Int) { self.init(position: position) }
+    public init(integerLiteral number: Int) { self.init(number: number) }
 }
 
 /// What the engine learned from its own decisions.
@@ -14,7 +14,7 @@ struct RoomLevelsTests {
     private func window(_ levels: [Int: Float], of gateways: Int, packets: Int16 = 1) -> LevelVector {
         var vector = LevelVector()
         vector.levels = Table((0..<gateways).map { OptionalLevel(levels[$0] ?? tuning.silence.missLevel) })
-        vector.heard = levels.keys.sorted().map(GatewayIndex.init(position:))
+        vector.heard = levels.keys.sorted().map(GatewayIndex.init(number:))
         vector.packets = packets
         return vector
     }
@@ -85,16 +85,16 @@ struct RoomLevelsTests {
 
     @Test func `Gateways of one room are bounded`() {
         var room = RoomLevels()
-        for gateway in 0..<100 { learn(&room, [(GatewayIndex(position: gateway), -60)], seconds: 1) }
+        for gateway in 0..<100 { learn(&room, [(GatewayIndex(number: gateway), -60)], seconds: 1) }
         #expect(room.cells.count == RoomLevels.mostCells)
-        #expect(room.cells.map(\.gateway.position) == Array(0..<24))
+        #expect(room.cells.map(\.gateway.number) == Array(0..<24))
     }
 
     @Test func `Of a gateway for which there was no place as little is known as of a new one`() {
         var full = RoomLevels()
-        learn(&full, (0..<24).map { (GatewayIndex(position: $0), -60) }, seconds: 100)
+        learn(&full, (0..<24).map { (GatewayIndex(number: $0), -60) }, seconds: 100)
         var room = RoomLevels()
-        learn(&room, (0..<23).map { (GatewayIndex(position: $0), -60) }, seconds: 100)
+        learn(&room, (0..<23).map { (GatewayIndex(number: $0), -60) }, seconds: 100)
         room.welcome(gateway: 24)
         /// What the level of the further gateway says.
         func part(_ room: RoomLevels) -> Float {

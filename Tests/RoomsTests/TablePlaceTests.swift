@@ -155,7 +155,7 @@ import Testing
             house.second(["k": -50])
             house.send(from: "h", level: -70)
         }
-        let place = GatewayIndex(position: 1)
+        let place = GatewayIndex(number: 1)
         #expect(
             house.engine.plan.learning.rooms.elements.contains { room in room.own.cells.contains { $0.gateway == place }
             })

@@ -10,7 +10,7 @@ import Testing
 /// Which tags exist, and when their windows end, alone.
 @Suite struct TagsTests {
     private var tags = Tags(most: 2, HearingTuning())
-    private let tag = TagIndex(position: 0)
+    private let tag = TagIndex(number: 0)
 
     private func seconds(_ seconds: Double) -> MonotonicInstant { MonotonicInstant(nanoseconds: Int64(seconds * 1e9)) }
 
@@ -21,10 +21,10 @@ import Testing
 
     @Test mutating func `What is known of a tag stays while its id and pattern do, at another index`() {
         _ = tags.replace(by: [description("jane"), description("bob", major: 2)])
-        tags[tag].room = RoomIndex(position: 3)
+        tags[tag].room = RoomIndex(number: 3)
         let moved = tags.replace(by: [description("bob", major: 3), description("jane")])
-        #expect(moved == [tag: TagIndex(position: 1)])
-        #expect(tags[TagIndex(position: 1)].room == RoomIndex(position: 3) && tags[tag].room == nil)
+        #expect(moved == [tag: TagIndex(number: 1)])
+        #expect(tags[TagIndex(number: 1)].room == RoomIndex(number: 3) && tags[tag].room == nil)
     }
 
     @Test mutating func `Of tags with one id the first is taken, and no more than there may be`() {

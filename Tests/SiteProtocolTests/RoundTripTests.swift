@@ -26,10 +26,10 @@ import Testing
     }
 
     private static func entries(_ count: Int) -> [HeardMessage.Entry] {
-        (0..<count).map { place in
+        (0..<count).map { index in
             HeardMessage.Entry(
-                beacon: BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: UInt16(place)), count: 3,
-                levels: place % 2 == 0 ? (-71, -68) : nil, measuredPower: MeasuredPower(dBm: -59),
+                beacon: BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: UInt16(index)), count: 3,
+                levels: index % 2 == 0 ? (-71, -68) : nil, measuredPower: MeasuredPower(dBm: -59),
                 last: .zero.advanced(by: .milliseconds(100_880)))
         }
     }
@@ -41,10 +41,10 @@ import Testing
         let payloads = HeardMessage.payloads(header, firstSequence: 7, Self.entries(count))
         let seconds = try payloads.map { try FeedDecoder.heard($0) }
         #expect(try seconds == payloads.map { try FeedDecoder.heardInAnyForm($0) })
-        let expected = Self.entries(count).indices.map { place in
+        let expected = Self.entries(count).indices.map { index in
             Reading(
-                beacon: BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: UInt16(place)), count: 3,
-                level: place % 2 == 0 ? -71 : nil, power: -59, age: .milliseconds(120))
+                beacon: BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: UInt16(index)), count: 3,
+                level: index % 2 == 0 ? -71 : nil, power: -59, age: .milliseconds(120))
         }
         #expect(seconds.flatMap(\.readings) == expected)
         #expect(seconds.map(\.sequence) == (0..<Int64(seconds.count)).map { 7 + $0 })

@@ -254,9 +254,9 @@ package final class FakeHome: StatusSource {
             return .done
         case .editRegion(let tracker, let text):
             guard let waypoint = try? JSONValue(parsing: text), let rid = waypoint["rid"]?.string,
-                rooms.indices.contains(tracker), let place = rooms[tracker].firstIndex(where: { $0.rid == rid })
+                rooms.indices.contains(tracker), let index = rooms[tracker].firstIndex(where: { $0.rid == rid })
             else { return .refused("there is no such region") }
-            if let name = waypoint["desc"]?.string { rooms[tracker][place].name = name }
+            if let name = waypoint["desc"]?.string { rooms[tracker][index].name = name }
             return .done
         case .removeRegion(let tracker, let rid):
             guard rooms.indices.contains(tracker) else { return .refused("there is no such tracker") }

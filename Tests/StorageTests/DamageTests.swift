@@ -123,8 +123,8 @@ import Testing
         let directory = try filled(closed: true)
         var bytes = try FileManagerShim.bytes(of: directory.database)
         let needle = Array("\"n\":42}".utf8)
-        let place = bytes.indices.first { bytes[$0...].starts(with: needle) }
-        let found = try #require(place)
+        let index = bytes.indices.first { bytes[$0...].starts(with: needle) }
+        let found = try #require(index)
         bytes[found + 4] ^= 1
         try FileManagerShim.write(bytes, to: directory.database)
         #expect(try check(directory, "one bit") == (true, 1))

@@ -201,9 +201,9 @@ package final class PolicyBroker: Sendable {
     private static func matches(_ filter: String, _ topic: String) -> Bool {
         let filter = filter.split(separator: "/", omittingEmptySubsequences: false)
         let topic = topic.split(separator: "/", omittingEmptySubsequences: false)
-        for (place, level) in filter.enumerated() {
+        for (index, level) in filter.enumerated() {
             if level == "#" { return true }
-            guard place < topic.count, level == "+" || level == topic[place] else { return false }
+            guard index < topic.count, level == "+" || level == topic[index] else { return false }
         }
         return filter.count == topic.count
     }

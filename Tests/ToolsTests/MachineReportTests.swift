@@ -130,7 +130,7 @@ private func checkFields(_ value: JSONValue, _ place: String) {
         #expect(!members.isEmpty, "\(place)")
         for (name, member) in members { checkFields(member, "\(place).\(name)") }
     case .array(let elements):
-        for (position, element) in elements.enumerated() { checkFields(element, "\(place)[\(position)]") }
+        for (index, element) in elements.enumerated() { checkFields(element, "\(place)[\(index)]") }
     default: break
     }
 }

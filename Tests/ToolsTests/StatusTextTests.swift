@@ -109,10 +109,10 @@ import Testing
                 }
             }
         case .array(let elements):
-            elements.prefix(2).indices.flatMap { position in
-                damaged(elements[position], by: strange).map { value in
+            elements.prefix(2).indices.flatMap { index in
+                damaged(elements[index], by: strange).map { value in
                     var changed = elements
-                    changed[position] = value
+                    changed[index] = value
                     return .array(changed)
                 }
             }

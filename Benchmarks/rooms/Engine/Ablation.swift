@@ -71,12 +71,12 @@ struct Ablation {
     /// Each session after a training by the others.
     private mutating func play(_ home: Home, _ name: String, _ use: EngineRun.Use?) {
         func figures(_ tuning: RoomTuning) -> [Figures] {
-            home.sessions.indices.map { place in
+            home.sessions.indices.map { index in
                 var run = EngineRun(home, tuning)
                 if let use {
-                    for other in home.sessions.indices where other != place { run.play(home.sessions[other], as: use) }
+                    for other in home.sessions.indices where other != index { run.play(home.sessions[other], as: use) }
                 }
-                return Figures([SessionScore(home.sessions[place], run.play(home.sessions[place], as: .test))])
+                return Figures([SessionScore(home.sessions[index], run.play(home.sessions[index], as: .test))])
             }
         }
         add(figures(RoomTuning()), to: name, variants.map { figures($0.tuning) })
@@ -91,16 +91,16 @@ struct Ablation {
         }
         let whole = figures(RoomTuning())
         let changed = variants.map { figures($0.tuning) }
-        for (place, kind) in ["worn", "still"].enumerated() {
-            add([Figures(whole[place])], to: "\(kind), \(name)", changed.map { [Figures($0[place])] })
+        for (index, kind) in ["worn", "still"].enumerated() {
+            add([Figures(whole[index])], to: "\(kind), \(name)", changed.map { [Figures($0[index])] })
         }
     }
 
     private mutating func add(_ whole: [Figures], to name: String, _ changed: [[Figures]]) {
-        let place = columns.firstIndex { $0.name == name } ?? columns.endIndex
-        if place == columns.endIndex { columns.append(Column(name: name, changed: variants.map { _ in [] })) }
-        columns[place].whole += whole
-        for variant in variants.indices { columns[place].changed[variant] += changed[variant] }
+        let index = columns.firstIndex { $0.name == name } ?? columns.endIndex
+        if index == columns.endIndex { columns.append(Column(name: name, changed: variants.map { _ in [] })) }
+        columns[index].whole += whole
+        for variant in variants.indices { columns[index].changed[variant] += changed[variant] }
     }
 
     // MARK: Table
@@ -113,11 +113,11 @@ struct Ablation {
                 "\(column.name): \(column.whole.count), time right \(fixed(mean(column.whole.map(\.right)), 3))"
                     + ", false per tag-day \(fixed(mean(column.whole.map(\.falsePerDay)), 1))")
         }
-        for (place, variant) in variants.enumerated() {
+        for (index, variant) in variants.enumerated() {
             let head = "\(variant.constant.name)\t\(variant.constant.get(RoomTuning()))\t\(variant.value)"
             for column in columns {
-                let right = zip(column.changed[place], column.whole).map { $0.right - $1.right }
-                let wrong = zip(column.changed[place], column.whole).map { $0.falsePerDay - $1.falsePerDay }
+                let right = zip(column.changed[index], column.whole).map { $0.right - $1.right }
+                let wrong = zip(column.changed[index], column.whole).map { $0.falsePerDay - $1.falsePerDay }
                 guard right.contains(where: { $0 != 0 }) || wrong.contains(where: { $0 != 0 }) else { continue }
                 print("\(head)\t\(column.name)\t\(text(of: right, 4))\t\(text(of: wrong, 1))")
             }

@@ -136,7 +136,7 @@ struct EngineRun {
     private mutating func noteBelief(at time: Double) {
         var row = [Float](repeating: 0, count: home.rooms.count)
         for (room, probability) in engine.belief(ofTag: 0) {
-            if let place = home.rooms.firstIndex(where: { RoomName.id(of: $0) == room.id }) { row[place] = probability }
+            if let index = home.rooms.firstIndex(where: { RoomName.id(of: $0) == room.id }) { row[index] = probability }
         }
         beliefs.append((time, row))
     }

@@ -60,8 +60,8 @@ struct Picture {
         points.append("\(x(end)),\(fixed(bottom, 1))")
         let outline = points.joined(separator: " ")
         text += "<polygon points=\"\(outline)\" fill=\"#247\" fill-opacity=\"0.5\"/>\n"
-        for (place, report) in reports.enumerated() where report.room == room {
-            let until = place + 1 < reports.count ? reports[place + 1].time : end
+        for (index, report) in reports.enumerated() where report.room == room {
+            let until = index + 1 < reports.count ? reports[index + 1].time : end
             text += bar(report.time, until, top: bottom + 2, height: 4, "#c22")
         }
         return text

@@ -112,8 +112,8 @@ struct HomesReport {
         let worn = Kind.allCases[random.nodePeriod == nil ? 0 : 1]
         for (kind, isWorn) in [(worn, true), (.still, false)] where restHours == nil || !isWorn {
             let score = Score(sessions: scored.filter { $0.0 == isWorn }.map(\.1))
-            if let place = rows[kind.rawValue].firstIndex(where: { $0.name == name }) {
-                rows[kind.rawValue][place].scores.append(score)
+            if let index = rows[kind.rawValue].firstIndex(where: { $0.name == name }) {
+                rows[kind.rawValue][index].scores.append(score)
             } else {
                 rows[kind.rawValue].append(Row(name: name, scores: [score]))
             }

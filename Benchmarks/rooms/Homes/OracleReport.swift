@@ -40,11 +40,11 @@ struct OracleReport {
     private mutating func play(_ home: RandomHome, _ surveys: [Survey], from first: Int) {
         let worn = home.nodePeriod == nil ? 0 : 1
         for use in Self.uses.indices {
-            for (place, survey) in surveys.enumerated() where Self.uses[use].use == nil || survey.isPlayedTrained {
+            for (index, survey) in surveys.enumerated() where Self.uses[use].use == nil || survey.isPlayedTrained {
                 let reports = home.reports(of: home.trials, trainedBy: Self.uses[use].use, tuning, knowing: survey)
                 let scored = zip(home.trials, reports).map { ($0.isWorn, SessionScore($0.session, $1)) }
                 for (kind, isWorn) in [(worn, true), (2, false)] {
-                    scores[kind][use][first + place].append(Score(sessions: scored.filter { $0.0 == isWorn }.map(\.1)))
+                    scores[kind][use][first + index].append(Score(sessions: scored.filter { $0.0 == isWorn }.map(\.1)))
                 }
             }
         }
@@ -62,8 +62,8 @@ struct OracleReport {
             if isOneWeak {
                 printRow(Self.uses[use].name, "without the loss", scores[kind][use][Survey.all.count], base)
             }
-            for (place, survey) in Survey.all.enumerated() where !scores[kind][use][place].isEmpty {
-                printRow(Self.uses[use].name, survey.name, scores[kind][use][place], base)
+            for (index, survey) in Survey.all.enumerated() where !scores[kind][use][index].isEmpty {
+                printRow(Self.uses[use].name, survey.name, scores[kind][use][index], base)
             }
         }
     }

@@ -141,7 +141,7 @@ private struct Bearer {
         facing += isWalking ? 0 : turned * random.normal()
         wasWalking = isWalking
         let kept = sqrt(1 - turned * turned)
-        for place in fading.indices { fading[place] = kept * fading[place] + turned * random.normal() }
+        for index in fading.indices { fading[index] = kept * fading[index] + turned * random.normal() }
         if place != walker.position { bare = radio.levels(at: walker.position, in: walker.room) }
         place = walker.position
         levels = bare
@@ -154,17 +154,17 @@ private struct Bearer {
     }
 
     private mutating func addBody(_ radio: HomeRadio) {
-        for (place, receiver) in radio.receivers.enumerated() {
+        for (index, receiver) in radio.receivers.enumerated() {
             let bearing = atan2(receiver.at.y - walker.position.y, receiver.at.x - walker.position.x)
-            levels[place] -= wear.loss + posture + wear.shadow * (1 - cos(bearing - facing - wear.side)) / 2
+            levels[index] -= wear.loss + posture + wear.shadow * (1 - cos(bearing - facing - wear.side)) / 2
         }
     }
 
     /// What a receiver measures of one packet; nil: it is lost. A receiver listens on one of three channels at a time.
-    private func level(at place: Int, _ radio: HomeRadio, _ random: inout Random) -> Double? {
-        let fade = fading[3 * place + random.below(3)]
-        let level = levels[place] + wear.power + radio.fading * fade + random.normal()
-        let heard = (1 - radio.receivers[place].lost) / (1 + exp(-(level + 93) / 1.5))
+    private func level(at index: Int, _ radio: HomeRadio, _ random: inout Random) -> Double? {
+        let fade = fading[3 * index + random.below(3)]
+        let level = levels[index] + wear.power + radio.fading * fade + random.normal()
+        let heard = (1 - radio.receivers[index].lost) / (1 + exp(-(level + 93) / 1.5))
         return random.uniform() < heard ? level.rounded() : nil
     }
 }

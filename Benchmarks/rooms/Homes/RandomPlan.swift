@@ -50,20 +50,20 @@ extension FloorPlan {
         func length(_ range: ClosedRange<Double>) -> Double { range.upperBound - range.lowerBound }
         while parts.count < count {
             guard
-                let place = parts.indices.max(by: {
+                let index = parts.indices.max(by: {
                     length(parts[$0].x) * length(parts[$0].y)
                         < length(parts[$1].x) * length(parts[$1].y)
                 })
             else { break }
-            let (x, y) = parts[place]
+            let (x, y) = parts[index]
             let share = 0.35 + 0.3 * random.uniform()
             if length(x) >= length(y) {
                 let wall = x.lowerBound + share * length(x)
-                parts[place] = (x.lowerBound...wall, y)
+                parts[index] = (x.lowerBound...wall, y)
                 parts.append((wall...x.upperBound, y))
             } else {
                 let wall = y.lowerBound + share * length(y)
-                parts[place] = (x, y.lowerBound...wall)
+                parts[index] = (x, y.lowerBound...wall)
                 parts.append((x, wall...y.upperBound))
             }
         }

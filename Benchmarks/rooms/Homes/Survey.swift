@@ -41,9 +41,9 @@ struct Survey {
         guard knowsGains else { return session }
         var session = session
         for moment in session.moments.indices {
-            for (place, receiver) in radio.receivers.enumerated() {
-                if let level = session.moments[moment].levels[place] {
-                    session.moments[moment].levels[place] = level - receiver.gain
+            for (index, receiver) in radio.receivers.enumerated() {
+                if let level = session.moments[moment].levels[index] {
+                    session.moments[moment].levels[index] = level - receiver.gain
                 }
             }
         }

@@ -40,9 +40,9 @@ struct HouseReport {
             "interval (s)        time right  delay p50, p90 (s)  changes  never  false per tag-day  in failures  false away  away after p50, most (s)"
         )
         var lives: [(TagLife, isWorn: Bool)] = []
-        for (place, (interval, isWorn)) in Self.tags.enumerated() {
+        for (index, (interval, isWorn)) in Self.tags.enumerated() {
             let life = TagLife(
-                house.tags[place].stays, house.reports[place], house.failures, house.departures[place])
+                house.tags[index].stays, house.reports[index], house.failures, house.departures[index])
             lives.append((life, isWorn))
             let texts = [
                 fixed(interval, 1) + (isWorn ? ", worn" : ", still"), fixed(life.right, 3),

@@ -84,9 +84,9 @@ struct SimulatedHouse {
                 let room = decision.to.flatMap { name in plan.rooms.firstIndex { $0.name == name.name } }
                 reports[decision.tag].append((time, decision.isHome ? room ?? -1 : -2))
             case .found(.deaf(let name)):
-                for place in failures.indices
-                where failures[place].found == nil && plan.rooms[failures[place].gateway].name == name {
-                    failures[place].found = time
+                for index in failures.indices
+                where failures[index].found == nil && plan.rooms[failures[index].gateway].name == name {
+                    failures[index].found = time
                 }
             case .found: break
             }

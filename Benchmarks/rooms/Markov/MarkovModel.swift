@@ -83,11 +83,11 @@ struct MarkovModel {
             forward.append(belief)
         }
         var after = [Double](repeating: 1, count: cells.count)
-        for place in forward.indices.reversed() {
-            let product = zip(forward[place], after).map { $0 * $1 }
+        for index in forward.indices.reversed() {
+            let product = zip(forward[index], after).map { $0 * $1 }
             let sum = product.reduce(0, +)
-            forward[place] = product.map { $0 / sum }
-            after = step(weigh(after, session.seconds[place].levels))
+            forward[index] = product.map { $0 / sum }
+            after = step(weigh(after, session.seconds[index].levels))
             let most = after.max() ?? 1
             after = after.map { $0 / most }
         }

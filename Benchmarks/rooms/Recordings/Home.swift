@@ -34,15 +34,15 @@ struct Home {
             sessions[sessions.count - 1].moments.append(
                 Moment(time: time, room: room(fields[2]), levels: fields.dropFirst(3).map { Double($0) }))
         }
-        for place in sessions.indices {
-            sessions[place].moments = sessions[place].moments.enumerated().filter { $0.offset % every == 0 }.map(
+        for index in sessions.indices {
+            sessions[index].moments = sessions[index].moments.enumerated().filter { $0.offset % every == 0 }.map(
                 \.element)
-            sessions[place].seconds = sessions[place].makeSeconds()
+            sessions[index].seconds = sessions[index].makeSeconds()
         }
     }
 
     private mutating func room(_ name: String) -> Int {
-        if let place = rooms.firstIndex(of: name) { return place }
+        if let index = rooms.firstIndex(of: name) { return index }
         rooms.append(name)
         return rooms.count - 1
     }

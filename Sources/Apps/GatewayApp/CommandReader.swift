@@ -94,11 +94,11 @@ extension ReceivedCommands {
             return
         }
         do throws(JSONError) {
-            for (place, element) in elements(try JSONValue(parsing: opened.plaintext)).enumerated() {
+            for (index, element) in elements(try JSONValue(parsing: opened.plaintext)).enumerated() {
                 commands.append(
                     Result { () throws(CommandError) in try Command(element, base: base, acceptsKeys: true) })
                 envelopes.append(
-                    CommandEnvelope(nonce: opened.nonce, place: place, time: element["tst"]?.asInteger))
+                    CommandEnvelope(nonce: opened.nonce, index: index, time: element["tst"]?.asInteger))
             }
         } catch {
             commands = [.failure(.malformed(error))]

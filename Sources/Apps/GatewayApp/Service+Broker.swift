@@ -43,11 +43,11 @@ extension Service {
         guard let message = message.content as? ReceivedCommands,
             let tracker = app.core.trackers.firstIndex(where: { $0.topics.command.hasSameBytes(as: message.topic) })
         else { return }
-        for (place, command) in message.commands.enumerated() {
+        for (index, command) in message.commands.enumerated() {
             let received = ReceivedCommand(
                 tracker: tracker, command: command, isRetained: message.retained, wasEncrypted: message.wasEncrypted,
-                digest: message.digest?.command(at: place),
-                envelope: message.envelopes.indices.contains(place) ? message.envelopes[place] : nil)
+                digest: message.digest?.command(at: index),
+                envelope: message.envelopes.indices.contains(index) ? message.envelopes[index] : nil)
             app.handle(.command(received), at: host.now)
         }
     }

@@ -44,17 +44,17 @@ final class SitePage: PageSource {
         let now = snapshot.now
         let tags = site.tags
         var occupants: [String: (count: Int, names: [String])] = [:]
-        for place in tags.indices {
-            let decided = site.engine.decided(ofTag: place)
+        for index in tags.indices {
+            let decided = site.engine.decided(ofTag: index)
             if decided.isHome {
                 snapshot.tagCounts.home += 1
-            } else if site.roster.states[place].wasNeverHeard {
-                snapshot.tagCounts.unheard.append(tags[place].name)
+            } else if site.roster.states[index].wasNeverHeard {
+                snapshot.tagCounts.unheard.append(tags[index].name)
             }
             guard let room = decided.room?.id else { continue }
             occupants[room, default: (0, [])].count += 1
             if occupants[room, default: (0, [])].count <= SiteSnapshot.namedTags {
-                occupants[room]?.names.append(tags[place].name)
+                occupants[room]?.names.append(tags[index].name)
             }
         }
         snapshot.tagCounts.all = tags.count
@@ -113,16 +113,16 @@ final class SitePage: PageSource {
     }
 
     private func shown(
-        _ site: Site, _ place: Int, _ configured: Set<String>, at now: MonotonicInstant
+        _ site: Site, _ index: Int, _ configured: Set<String>, at now: MonotonicInstant
     ) -> SiteSnapshot.ShownTag {
-        let tag = site.tags[place]
-        let explanation = site.engine.explanation(ofTag: place, at: now)
+        let tag = site.tags[index]
+        let explanation = site.engine.explanation(ofTag: index, at: now)
         let belief = explanation.isHome ? explanation.belief : []
-        if place < BeliefHistory.mostTags {
+        if index < BeliefHistory.mostTags {
             history.record(tag: tag.id, belief.map { ($0.room.id, $0.probability) }, at: now)
         }
         return SiteSnapshot.ShownTag(
-            id: tag.id, published: site.roster.states[place], beacon: tag.pattern.description,
+            id: tag.id, published: site.roster.states[index], beacon: tag.pattern.description,
             isConfigured: configured.contains(tag.id), belief: belief, training: explanation.training,
             series: history.series(ofTag: tag.id, at: now),
             isStale: explanation.isHome && !explanation.levels.contains(where: \.isListening))
@@ -133,14 +133,14 @@ final class SitePage: PageSource {
         let (site, frame) = (owner.site, owner.pageFrame)
         let wanted = text.lowercased()
         let configured = site.siteTags.regions.configuredIDs
-        let places = site.tags.indices.dropFirst(SiteSnapshot.listedTags).lazy.filter { place in
-            site.tags[place].name.lowercased().hasPart(wanted)
-                || site.roster.states[place].room?.name.lowercased().hasPart(wanted) == true
+        let indices = site.tags.indices.dropFirst(SiteSnapshot.listedTags).lazy.filter { index in
+            site.tags[index].name.lowercased().hasPart(wanted)
+                || site.roster.states[index].room?.name.lowercased().hasPart(wanted) == true
         }.prefix(Self.mostFound)
-        let tags = places.map { place in
+        let tags = indices.map { index in
             (
-                site.tags[place].id,
-                self.shown(site, place, configured, at: frame.now).json(at: frame.now, isCurrent: frame.isCurrent)
+                site.tags[index].id,
+                self.shown(site, index, configured, at: frame.now).json(at: frame.now, isCurrent: frame.isCurrent)
             )
         }
         return ["tags": .object(Dictionary(tags) { first, _ in first })]
@@ -198,15 +198,15 @@ final class SitePage: PageSource {
         }
     }
 
-    private func reasons(_ site: Site, _ place: Int) -> JSONValue {
+    private func reasons(_ site: Site, _ index: Int) -> JSONValue {
         let now = owner.now
-        let tag = site.engine.explanation(ofTag: place, at: now)
-        let influences = site.engine.influences(ofTag: place)
+        let tag = site.engine.explanation(ofTag: index, at: now)
+        let influences = site.engine.influences(ofTag: index)
         return [
-            "id": .string(site.tags[place].id), "name": .shown(site.tags[place].name),
+            "id": .string(site.tags[index].id), "name": .shown(site.tags[index].name),
             "reasons": .array(
                 SiteText.reasons(
-                    tag, influences, leaveTimeout: site.engine.leaveTimeout(ofTag: place, at: now), at: now
+                    tag, influences, leaveTimeout: site.engine.leaveTimeout(ofTag: index, at: now), at: now
                 ).map { .string($0) }),
             "needed": .hundredths(Double(tag.needed)),
             "influences": .array(

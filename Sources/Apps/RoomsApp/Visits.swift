@@ -25,7 +25,7 @@ package struct Visits {
 
     private let names: [String: String]
     package private(set) var list: [Visit] = []
-    /// Position in `list` by the tag's id.
+    /// Index in `list` by the tag's id.
     private var open: [String: Int] = [:]
 
     /// - Parameter names: The names of the tags by their ids.

@@ -110,8 +110,8 @@ extension StatusSnapshot {
     private func writeMessages(_ writer: inout MetricsWriter) {
         writer.family(
             "ibeacon_gateway_broker_connected", .gauge, "1 while the broker is connected.",
-            brokers.enumerated().map { position, broker in
-                ([("connection", "\(position)"), ("broker", broker.name)], broker.phase == .connected ? 1 : 0)
+            brokers.enumerated().map { index, broker in
+                ([("connection", "\(index)"), ("broker", broker.name)], broker.phase == .connected ? 1 : 0)
             })
         writer.family(
             "ibeacon_gateway_refusals_total", .counter,

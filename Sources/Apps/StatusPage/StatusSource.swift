@@ -9,7 +9,7 @@ package protocol StatusSource: PageSource {
     /// Explains the state of each region with this name or `rid`: one object for each region.
     func explanation(ofRegion name: String) -> [JSONValue]
     /// The editable members of a region, as in `Region.form`; nil if the region does not exist.
-    func region(ofTracker position: Int, rid: String) -> JSONValue?
+    func region(ofTracker index: Int, rid: String) -> JSONValue?
     /// The card of another gateway; nil if none is offered.
     func offer(for request: PageRequest) -> PageAnswer?
     /// The settings that may be changed on the page, and whether they may be changed now.
@@ -52,9 +52,9 @@ extension StatusSource {
     }
 
     package func change(_ path: String, _ body: JSONValue) -> PageAnswer? {
-        guard let tracker = trackerPosition(in: body) else {
+        guard let tracker = trackerIndex(in: body) else {
             return .refused(
-                status: 422, "the member 'tracker' must be the position of a tracker: a whole number, 0 for the first")
+                status: 422, "the member 'tracker' must be the index of a tracker: a whole number, 0 for the first")
         }
         let action: StatusAction
         switch path {
@@ -85,8 +85,8 @@ extension StatusSource {
     }
 }
 
-/// The position of the tracker in the request, 0 if none is given; nil if the member is not a position.
-private func trackerPosition(in body: JSONValue) -> Int? {
+/// The index of the tracker in the request, 0 if none is given; nil if the member is not an index.
+private func trackerIndex(in body: JSONValue) -> Int? {
     guard let value = body["tracker"] else { return 0 }
     guard case .integer(let number) = value, number >= 0 else { return nil }
     return Int(exactly: number)

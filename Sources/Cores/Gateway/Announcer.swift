@@ -17,7 +17,7 @@ struct Announcer: Sendable {
 
     /// Announcements of regions that are not published yet.
     private var regions = TurnQueue<RegionAnnouncement>(turn: 250, pause: .milliseconds(20))
-    /// The trackers whose cards wait to be published, by their position. A card may hold a picture: of many trackers, they would fill
+    /// The trackers whose cards wait to be published, by their index. A card may hold a picture: of many trackers, they would fill
     /// the memory and the queue of the store.
     private var cards = TurnQueue<Int>(turn: 1, pause: Self.cardPause)
     /// The rounds that starts of Home Assistant cause: any client may publish it, and each round is thousands of messages.
@@ -76,20 +76,20 @@ struct Announcer: Sendable {
             regions.add(trackers.withdrawalsOfHiddenStates(besides: hidden, by: settings, at: messages.now))
         }
         let effects = beginCards(of: trackers, by: messages)
-        for (position, tracker) in trackers.enumerated() {
-            if isAgain, settings.reannounces { regions.add(repeatedEnters(of: tracker, at: position, messages.now)) }
-            regions.add(RegionAnnouncement.states(of: tracker.regions.regions, tracker: position))
+        for (index, tracker) in trackers.enumerated() {
+            if isAgain, settings.reannounces { regions.add(repeatedEnters(of: tracker, at: index, messages.now)) }
+            regions.add(RegionAnnouncement.states(of: tracker.regions.regions, tracker: index))
         }
         return effects + publish(turn: regions.next(at: messages.now), of: trackers, by: messages)
     }
 
     /// The enters of all occupied regions again.
-    private func repeatedEnters(of tracker: TrackerState, at position: Int, _ now: MonotonicInstant)
+    private func repeatedEnters(of tracker: TrackerState, at index: Int, _ now: MonotonicInstant)
         -> [RegionAnnouncement]
     {
         guard tracker.mayPublish(.transition, at: now) else { return [] }
         return tracker.regions.regions.compactMap { region in
-            tracker.begin(of: region.rid).map { _ in .enter(tracker: position, rid: region.rid) }
+            tracker.begin(of: region.rid).map { _ in .enter(tracker: index, rid: region.rid) }
         }
     }
 
@@ -105,9 +105,9 @@ struct Announcer: Sendable {
         return Self.cards(of: cards.next(at: messages.now), trackers, by: messages)
     }
 
-    private static func cards(of positions: [Int], _ trackers: Trackers, by messages: Messages) -> [Gateway.Effect] {
+    private static func cards(of indices: [Int], _ trackers: Trackers, by messages: Messages) -> [Gateway.Effect] {
         guard let card = messages.settings.card else { return [] }
-        return positions.filter(trackers.indices.contains).map { messages.card(card, of: trackers[$0]) }
+        return indices.filter(trackers.indices.contains).map { messages.card(card, of: trackers[$0]) }
     }
 
     // MARK: - Turns
@@ -166,8 +166,8 @@ struct Announcer: Sendable {
         }
     }
 
-    /// The trackers have other positions now.
+    /// The trackers have other indices now.
     ///
-    /// - Parameter positions: The new position of each tracker by its old one.
-    mutating func moveTrackers(to positions: [Int: Int]) { regions.replace { $0.moved(to: positions) } }
+    /// - Parameter newIndices: The new index of each tracker by its old one.
+    mutating func moveTrackers(to newIndices: [Int: Int]) { regions.replace { $0.moved(to: newIndices) } }
 }

@@ -114,8 +114,8 @@ struct Commands: Sendable {
         return effects
     }
 
-    /// The trackers have other positions now.
+    /// The trackers have other indices now.
     ///
-    /// - Parameter positions: The new position of each tracker by its old one. Waiting commands of others are dropped.
-    mutating func moveTrackers(to positions: [Int: Int]) { gate.moveTrackers(to: positions) }
+    /// - Parameter newIndices: The new index of each tracker by its old one. Waiting commands of others are dropped.
+    mutating func moveTrackers(to newIndices: [Int: Int]) { gate.moveTrackers(to: newIndices) }
 }

@@ -154,7 +154,7 @@ package struct Gateway: Sendable {
     private mutating func carryOut(
         _ command: OwnTracks.Command, of received: ReceivedCommand, at now: MonotonicInstant
     ) -> [Effect] {
-        let (position, tracker) = (received.tracker, trackers[received.tracker])
+        let (index, tracker) = (received.tracker, trackers[received.tracker])
         if case .setConfiguration(let changes, let waypoints) = command {
             guard !trial.isRunning else {
                 let reason = "setConfiguration: another one is being tried"
@@ -169,12 +169,12 @@ package struct Gateway: Sendable {
         commands.countDone()
         switch command {
         case .setWaypoints(let reading):
-            let (effects, isMerged) = setWaypoints(reading, of: position, at: now)
+            let (effects, isMerged) = setWaypoints(reading, of: index, at: now)
             // A refused one is tried again when the broker sends it again: there may be room by then.
             return isMerged ? effects + remember(received) : effects
-        case .clearWaypoints: return tracking.clear(position, by: messages)
+        case .clearWaypoints: return tracking.clear(index, by: messages)
         case .waypoints: return [messages.waypoints(of: tracker)]
-        case .reportLocation: return tracking.location(of: position, .requested, by: messages)
+        case .reportLocation: return tracking.location(of: index, .requested, by: messages)
         case .status: return [status(of: tracker)]
         case .dump: return [messages.dump(of: tracker)]
         // Handled above. Each command is listed, so that the compiler asks what a new one does.
@@ -197,13 +197,13 @@ package struct Gateway: Sendable {
     /// Merges the regions of a command, and logs their mistakes.
     ///
     /// - Returns: `isMerged` is false if there would be too many regions. Then none is merged.
-    private mutating func setWaypoints(_ reading: WaypointsReading, of position: Int, at now: MonotonicInstant) -> (
+    private mutating func setWaypoints(_ reading: WaypointsReading, of index: Int, at now: MonotonicInstant) -> (
         effects: [Effect], isMerged: Bool
     ) {
-        var effects = commands.report(reading, of: trackers[position], at: now)
+        var effects = commands.report(reading, of: trackers[index], at: now)
         tracking.countRefused(reading)
         if !reading.keys.isEmpty { effects += phones.take(reading.keys, by: wallClock, at: now) }
-        let (merging, isMerged) = tracking.merge(reading.changes, of: position, by: messages)
+        let (merging, isMerged) = tracking.merge(reading.changes, of: index, by: messages)
         return (effects + merging, isMerged)
     }
 
@@ -262,8 +262,8 @@ package struct Gateway: Sendable {
         let former = configuration
         let effects = tracking.finishClears(by: messages)
         configuration = new
-        let (changes, positions) = tracking.reconfigure(from: former, modes: modes, served, by: messages)
-        if let positions { commands.moveTrackers(to: positions) }
+        let (changes, newIndices) = tracking.reconfigure(from: former, modes: modes, served, by: messages)
+        if let newIndices { commands.moveTrackers(to: newIndices) }
         // A tracker may exist now for edits that wait.
         return effects + changes + [.rereadEdits]
     }

@@ -7,7 +7,7 @@ import Presence
 package struct KeptPresence: Hashable, Sendable {
     /// One region or circle that a tracker is inside, or one region that it left.
     struct Occupancy: Hashable {
-        /// Position in `trackers`.
+        /// Index in `trackers`.
         var tracker: Int
         @ExactString var rid: String
         /// On the monotonic clock of the boot in which it was stored.
@@ -21,12 +21,12 @@ package struct KeptPresence: Hashable, Sendable {
         var rssi: RSSI?
     }
 
-    /// The base topics of the trackers. Positions may change when the configuration is edited.
+    /// The base topics of the trackers. Indices may change when the configuration is edited.
     var trackers: [String]
     var state: PresenceState
     var occupancies: [Occupancy]
 
-    /// The changes of one transition. Positions of trackers refer to `trackers` of the whole state.
+    /// The changes of one transition. Indices of trackers refer to `trackers` of the whole state.
     struct Change {
         /// The beacons that came near or went away.
         var state: PresenceState

@@ -28,7 +28,7 @@ struct PendingTransition: Sendable {
         (self.instant, self.leaveReason) = (instant, leaveReason)
     }
 
-    /// The same transition when its tracker has another position.
+    /// The same transition when its tracker has another index.
     func moved(to tracker: Int) -> PendingTransition {
         var moved = self
         moved.key = RegionKey(tracker: tracker, rid: key.rid)

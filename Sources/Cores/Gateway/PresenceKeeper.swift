@@ -109,16 +109,16 @@ struct PresenceKeeper: Sendable {
 
     private static func occupancies(of trackers: Trackers, by clock: WallClock) -> [KeptPresence.Occupancy] {
         var occupancies: [KeptPresence.Occupancy] = []
-        for (position, tracker) in trackers.enumerated() {
+        for (index, tracker) in trackers.enumerated() {
             let beacons = tracker.occupancy.map { rid, occupancy in
-                KeptPresence.Occupancy(occupancy, in: RegionKey(tracker: position, rid: rid.text), by: clock)
+                KeptPresence.Occupancy(occupancy, in: RegionKey(tracker: index, rid: rid.text), by: clock)
             }
             let circles = tracker.circles.map { rid, circle in
-                KeptPresence.Occupancy(circle, in: RegionKey(tracker: position, rid: rid.text), by: clock)
+                KeptPresence.Occupancy(circle, in: RegionKey(tracker: index, rid: rid.text), by: clock)
             }
             let absences = tracker.absences.map { rid, absence in
                 KeptPresence.Occupancy(
-                    absence, in: RegionKey(tracker: position, rid: rid.text), by: clock, isOutside: true)
+                    absence, in: RegionKey(tracker: index, rid: rid.text), by: clock, isOutside: true)
             }
             occupancies += (beacons + circles + absences).sorted { ExactString($0.rid) < ExactString($1.rid) }
         }
@@ -132,22 +132,22 @@ struct PresenceKeeper: Sendable {
     /// - Parameters:
     ///   - topics: As of `StoredState`.
     ///   - isSameBoot: Whether instants in it are of this boot's clock.
-    /// - Returns: What the engine has to restore, with the present positions of the trackers.
+    /// - Returns: What the engine has to restore, with the present indices of the trackers.
     static func restore(
         _ kept: KeptPresence, of topics: [String], isSameBoot: Bool, to trackers: inout Trackers,
         by clock: WallClock, at now: MonotonicInstant
     ) -> PresenceState {
         let topics = topics.isEmpty ? trackers.topics : topics
-        let positions = kept.trackers.map { base in topics.firstIndex { $0.hasSameBytes(as: base) } }
-        for occupancy in kept.occupancies where positions.indices.contains(occupancy.tracker) {
-            guard let tracker = positions[occupancy.tracker] else { continue }
+        let newIndices = kept.trackers.map { base in topics.firstIndex { $0.hasSameBytes(as: base) } }
+        for occupancy in kept.occupancies where newIndices.indices.contains(occupancy.tracker) {
+            guard let tracker = newIndices[occupancy.tracker] else { continue }
             let begin = occupancy.begin(isSameBoot: isSameBoot, by: clock, at: now)
             trackers[tracker].restore(occupancy, since: begin)
         }
         var state = kept.state
-        for place in state.beacons.indices {
-            state.beacons[place].memberships = state.beacons[place].memberships.compactMap { membership in
-                guard positions.indices.contains(membership.tracker), let tracker = positions[membership.tracker]
+        for index in state.beacons.indices {
+            state.beacons[index].memberships = state.beacons[index].memberships.compactMap { membership in
+                guard newIndices.indices.contains(membership.tracker), let tracker = newIndices[membership.tracker]
                 else { return nil }
                 var moved = membership
                 moved.tracker = tracker
@@ -200,11 +200,11 @@ struct PresenceKeeper: Sendable {
     /// The beacons that occupy the regions of trackers that are there again: whoever was inside is inside again, without an enter,
     /// until silence counts.
     ///
-    /// - Parameter returned: The positions of these trackers.
+    /// - Parameter returned: The indices of these trackers.
     static func occupied(by returned: [Int], of trackers: Trackers) -> [(region: RegionKey, beacon: BeaconID)] {
-        returned.flatMap { position in
-            trackers[position].occupancy.sorted { $0.key < $1.key }.map { rid, occupancy in
-                (RegionKey(tracker: position, rid: rid.text), occupancy.beacon)
+        returned.flatMap { index in
+            trackers[index].occupancy.sorted { $0.key < $1.key }.map { rid, occupancy in
+                (RegionKey(tracker: index, rid: rid.text), occupancy.beacon)
             }
         }
     }

@@ -35,13 +35,13 @@ struct Ranging: Sendable {
 
     /// - Returns: nil if the sighting is not told.
     mutating func hear(_ sighting: Sighting, at now: MonotonicInstant) -> Heard? {
-        var positions: [Int32] = []
-        index.forEachMatch(of: sighting.beacon) { positions.append($0) }
-        guard !positions.isEmpty, let rssi = sighting.rssi,
+        var matches: [Int32] = []
+        index.forEachMatch(of: sighting.beacon) { matches.append($0) }
+        guard !matches.isEmpty, let rssi = sighting.rssi,
             let metres = distance(rssi: rssi, measuredPower: sighting.measuredPower),
             throttle.admits(sighting.beacon, distance: metres, at: now)
         else { return nil }
         return Heard(
-            beacon: sighting.beacon, rssi: rssi, distance: metres, regions: positions.map { keys[Int($0)] })
+            beacon: sighting.beacon, rssi: rssi, distance: metres, regions: matches.map { keys[Int($0)] })
     }
 }

@@ -11,23 +11,23 @@ enum RegionAnnouncement: Hashable, Sendable {
     /// The retained state of a removed region is emptied.
     case withdrawal(device: String, tracker: Int, rid: String)
 
-    /// The same announcement when trackers have other positions; nil: its tracker is no more.
+    /// The same announcement when trackers have other indices; nil: its tracker is no more.
     ///
-    /// - Parameter positions: The new position of each tracker by its old one.
-    func moved(to positions: [Int: Int]) -> RegionAnnouncement? {
+    /// - Parameter newIndices: The new index of each tracker by its old one.
+    func moved(to newIndices: [Int: Int]) -> RegionAnnouncement? {
         switch self {
-        case .state(let tracker, let rid): positions[tracker].map { .state(tracker: $0, rid: rid) }
-        case .enter(let tracker, let rid): positions[tracker].map { .enter(tracker: $0, rid: rid) }
-        case .waypoint(let tracker, let rid): positions[tracker].map { .waypoint(tracker: $0, rid: rid) }
+        case .state(let tracker, let rid): newIndices[tracker].map { .state(tracker: $0, rid: rid) }
+        case .enter(let tracker, let rid): newIndices[tracker].map { .enter(tracker: $0, rid: rid) }
+        case .waypoint(let tracker, let rid): newIndices[tracker].map { .waypoint(tracker: $0, rid: rid) }
         // The topic contains the device. The tracker is only the sender of the message.
         case .withdrawal(let device, let tracker, let rid):
-            .withdrawal(device: device, tracker: positions[tracker] ?? 0, rid: rid)
+            .withdrawal(device: device, tracker: newIndices[tracker] ?? 0, rid: rid)
         }
     }
 
     /// The announcements after a change of a tracker's regions.
     ///
-    /// - Parameter tracker: The position of the tracker.
+    /// - Parameter tracker: The index of the tracker.
     static func after(
         _ difference: RegionDifference, of tracker: Int, device: String, publishesWaypoints: Bool
     ) -> [RegionAnnouncement] {
@@ -48,7 +48,7 @@ enum RegionAnnouncement: Hashable, Sendable {
         regions.filter(\.isBeacon).map { .state(tracker: tracker, rid: $0.rid) }
     }
 
-    /// - Parameter sender: The position of the tracker that sends them; nil: it is no more.
+    /// - Parameter sender: The index of the tracker that sends them; nil: it is no more.
     static func withdrawals(of regions: RegionSet, device: String, sender: Int?) -> [RegionAnnouncement] {
         regions.regions.filter(\.isBeacon).map { .withdrawal(device: device, tracker: sender ?? 0, rid: $0.rid) }
     }

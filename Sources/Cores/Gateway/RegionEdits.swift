@@ -6,7 +6,7 @@ import Regions
 struct RegionEdits: Sendable {
     /// New edits of one tracker.
     struct Taken {
-        /// The position of the tracker.
+        /// The index of the tracker.
         let tracker: Int
         let changes: [RegionChange]
         /// To be stored with their consequences (such as a leave) in one decision, so that each edit counts once, even after a
@@ -20,7 +20,7 @@ struct RegionEdits: Sendable {
     /// Takes the edits that are new. Edits for a topic that no tracker has stay on the disk and wait for settings that
     /// name it.
     ///
-    /// - Parameter topics: The base topics of the trackers, by their positions.
+    /// - Parameter topics: The base topics of the trackers, by their indices.
     /// - Returns: The edits to be merged, and a line of the log if some wait.
     mutating func take(_ edits: [RegionEdit], of topics: [String]) -> (taken: [Taken], waiting: [Gateway.Effect]) {
         var byTopic = Dictionary(grouping: edits) { ExactString($0.tracker) }

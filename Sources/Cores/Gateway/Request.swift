@@ -1,7 +1,7 @@
 package import OwnTracks
 package import Regions
 
-/// A request of the status page or Home Assistant. Positions of trackers are valid.
+/// A request of the status page or Home Assistant. Indices of trackers are valid.
 package enum Request: Sendable {
     case changeRegions(tracker: Int, [RegionChange])
     case reportLocation(tracker: Int, pointOfInterest: String? = nil)

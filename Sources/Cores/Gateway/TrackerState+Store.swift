@@ -46,16 +46,16 @@ extension Trackers {
     /// with another topic, and a monitoring mode that gave way to the setting.
     func storedAnew(since stored: StoredState) -> [Gateway.Effect] {
         let setting = stored.configuration.monitoring
-        return enumerated().flatMap { position, tracker -> [Gateway.Effect] in
+        return enumerated().flatMap { index, tracker -> [Gateway.Effect] in
             let hasMoved =
-                stored.topics.indices.contains(position)
-                && !stored.topics[position].hasSameBytes(as: tracker.topics.base)
-            let kept = stored.monitoring.indices.contains(position) ? stored.monitoring[position] : nil
+                stored.topics.indices.contains(index)
+                && !stored.topics[index].hasSameBytes(as: tracker.topics.base)
+            let kept = stored.monitoring.indices.contains(index) ? stored.monitoring[index] : nil
             var effects: [Gateway.Effect] = []
             if hasMoved {
                 effects += [.regions(topic: tracker.topics.base, tracker.regions), tracker.storedAppliedCommands]
-                effects += TrackerState.forgotten(topic: stored.topics[position], setting: setting)
-                effects.append(.forget(key: Gateway.pendingClearKey(of: stored.topics[position])))
+                effects += TrackerState.forgotten(topic: stored.topics[index], setting: setting)
+                effects.append(.forget(key: Gateway.pendingClearKey(of: stored.topics[index])))
             }
             if let kept, hasMoved || kept != KeptMonitoring(tracker.monitoring, setting: setting) {
                 effects.append(tracker.storedMonitoring(setting))

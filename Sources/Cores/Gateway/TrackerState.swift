@@ -39,15 +39,15 @@ package struct TrackerState: Sendable {
 
     /// A tracker with what is stored of it.
     ///
-    /// - Parameter position: Of the tracker in the configuration.
-    init(at position: Int, in stored: StoredState, at now: MonotonicInstant) {
+    /// - Parameter index: Of the tracker in the configuration.
+    init(at index: Int, in stored: StoredState, at now: MonotonicInstant) {
         func element<Element>(of elements: [Element]) -> Element? {
-            elements.indices.contains(position) ? elements[position] : nil
+            elements.indices.contains(index) ? elements[index] : nil
         }
         let setting = stored.configuration.monitoring
         let kept = element(of: stored.monitoring) ?? nil
         self.init(
-            stored.configuration.trackers[position], monitoring: kept?.mode(for: setting) ?? setting, at: now)
+            stored.configuration.trackers[index], monitoring: kept?.mode(for: setting) ?? setting, at: now)
         regions = element(of: stored.regions) ?? RegionSet()
         appliedCommands = element(of: stored.appliedCommands) ?? AppliedCommands()
         let rids = element(of: stored.pendingClears) ?? []

@@ -7,11 +7,11 @@ import Regions
 struct TrackerSuccession {
     /// The trackers of the new settings.
     let trackers: Trackers
-    /// The new position of each tracker by its old one; nil: all keep theirs.
-    let positions: [Int: Int]?
+    /// The new index of each tracker by its old one; nil: all keep theirs.
+    let newIndices: [Int: Int]?
     /// The trackers that the settings no longer contain.
     let gone: [RemovedTracker]
-    /// The positions of trackers that were removed before, and are there again.
+    /// The indices of trackers that were removed before, and are there again.
     let returned: [Int]
     /// Withdrawals of the retained states of trackers that were removed, or have another device now.
     let abandoned: [RegionAnnouncement]
@@ -62,18 +62,18 @@ struct TrackerSuccession {
             RemovedTracker(old[$0], setting: former.monitoring)
         }
         trackers = Trackers(next)
-        positions = Self.positions(origins, count: old.count)
+        newIndices = Self.newIndices(origins, count: old.count)
         abandoned = Self.abandonedStates(of: old, origins, new)
         (self.returned, self.stored) = (returned, stored)
     }
 
-    private static func positions(_ origins: [Int?], count: Int) -> [Int: Int]? {
+    private static func newIndices(_ origins: [Int?], count: Int) -> [Int: Int]? {
         guard origins.count != count || origins.enumerated().contains(where: { $0.offset != $0.element }) else {
             return nil
         }
-        var positions: [Int: Int] = [:]
-        for (position, origin) in origins.enumerated() { if let origin { positions[origin] = position } }
-        return positions
+        var newIndices: [Int: Int] = [:]
+        for (index, origin) in origins.enumerated() { if let origin { newIndices[origin] = index } }
+        return newIndices
     }
 
     private static func abandonedStates(of old: Trackers, _ origins: [Int?], _ new: Configuration)
@@ -82,9 +82,9 @@ struct TrackerSuccession {
         let successors = Dictionary(origins.enumerated().compactMap { new, old in old.map { ($0, new) } }) { first, _ in
             first
         }
-        return old.enumerated().flatMap { position, tracker -> [RegionAnnouncement] in
+        return old.enumerated().flatMap { index, tracker -> [RegionAnnouncement] in
             let device = tracker.configuration.deviceID
-            let successor = successors[position]
+            let successor = successors[index]
             guard successor.map({ new.trackers[$0].deviceID.hasSameBytes(as: device) }) != true else { return [] }
             return RegionAnnouncement.withdrawals(of: tracker.regions, device: device, sender: successor)
         }
@@ -92,27 +92,27 @@ struct TrackerSuccession {
 }
 
 extension Trackers {
-    /// For each tracker of other settings the position of the present tracker that it continues.
+    /// For each tracker of other settings the index of the present tracker that it continues.
     ///
     /// - Parameter returning: As of the static function.
     func origins(of new: [TrackerConfiguration], returning: Set<ExactString>) -> [Int?] {
         Self.origins(of: new.map(\.topics.base), among: topics, returning: returning)
     }
 
-    /// For each topic of a new tracker the position of the old tracker that it continues: the old tracker with the same
-    /// topic, else the old tracker at the same position if its topic no longer exists (it got another topic).
+    /// For each topic of a new tracker the index of the old tracker that it continues: the old tracker with the same
+    /// topic, else the old tracker at the same index if its topic no longer exists (it got another topic).
     ///
     /// - Parameter returning: The topics of removed trackers. A tracker with one of these continues that one.
     package static func origins(of new: [String], among old: [String], returning: Set<ExactString>) -> [Int?] {
         let (after, before) = (new.map { ExactString($0) }, old.map { ExactString($0) })
-        let positions = Dictionary(before.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
+        let known = Dictionary(before.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
         let present = Set(after)
-        return after.indices.map { position in
-            if let same = positions[after[position]] { return same }
-            guard before.indices.contains(position), !present.contains(before[position]),
-                !returning.contains(after[position])
+        return after.indices.map { index in
+            if let same = known[after[index]] { return same }
+            guard before.indices.contains(index), !present.contains(before[index]),
+                !returning.contains(after[index])
             else { return nil }
-            return position
+            return index
         }
     }
 

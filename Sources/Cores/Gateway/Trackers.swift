@@ -7,7 +7,7 @@ import OwnTracks
 import Presence
 import Regions
 
-/// The trackers of the gateway, by their positions in the settings.
+/// The trackers of the gateway, by their indices in the settings.
 ///
 /// It knows what all of them listen for and who is inside, and decides what a decision of the presence engine or a change of
 /// regions means for them.
@@ -45,11 +45,11 @@ package struct Trackers: Sendable {
     /// - Parameter phones: The UUIDs of phones and watches whose keys are known. Their regions are left later than those of
     ///   beacons.
     func monitoredRegions(by settings: Configuration, phones: Set<BeaconUUID>) -> [MonitoredRegion] {
-        states.enumerated().flatMap { position, tracker in
+        states.enumerated().flatMap { index, tracker in
             tracker.regions.regions.compactMap { region -> MonitoredRegion? in
                 guard case .beacon(let pattern) = region.kind else { return nil }
                 var monitored = MonitoredRegion(
-                    key: RegionKey(tracker: position, rid: region.rid),
+                    key: RegionKey(tracker: index, rid: region.rid),
                     pattern: pattern.cleared(of: settings.batteryMasks),
                     leaveRule: region.leaveRule ?? settings.leaveRule,
                     leavesLater: region.asksForLongerLeave,
@@ -118,39 +118,39 @@ package struct Trackers: Sendable {
     mutating func apply(_ transition: PendingTransition, standing: Position, at now: MonotonicInstant)
         -> [PendingTransition]
     {
-        let position = transition.key.tracker
-        guard states.indices.contains(position) else { return [] }
-        let before = states[position].position(standing: standing)
-        states[position].apply(transition)
-        guard states[position].position(standing: standing) != before else { return [] }
-        return crossCircles(of: position, standing: standing, at: now)
+        let index = transition.key.tracker
+        guard states.indices.contains(index) else { return [] }
+        let before = states[index].position(standing: standing)
+        states[index].apply(transition)
+        guard states[index].position(standing: standing) != before else { return [] }
+        return crossCircles(of: index, standing: standing, at: now)
     }
 
     /// The circle transitions of a tracker after a change of its position or regions.
-    mutating func crossCircles(of position: Int, standing: Position, at now: MonotonicInstant) -> [PendingTransition] {
-        states[position].crossCircles(standing: standing).map { region, isEnter in
+    mutating func crossCircles(of index: Int, standing: Position, at now: MonotonicInstant) -> [PendingTransition] {
+        states[index].crossCircles(standing: standing).map { region, isEnter in
             PendingTransition(
-                key: RegionKey(tracker: position, rid: region.rid), isEnter: isEnter, region: region, beacon: nil,
+                key: RegionKey(tracker: index, rid: region.rid), isEnter: isEnter, region: region, beacon: nil,
                 rssi: nil, instant: now, leaveReason: nil)
         }
     }
 
     /// The occupancy as a command that does not listen knows it.
     mutating func restore(_ occupancy: [[ExactString: Occupancy]]) {
-        for (position, regions) in occupancy.enumerated() where states.indices.contains(position) {
-            states[position].restore(regions)
+        for (index, regions) in occupancy.enumerated() where states.indices.contains(index) {
+            states[index].restore(regions)
         }
     }
 
     /// Expresses the begins of occupancies and absences by the wall clock, if it is known.
     mutating func makeBeginsExact(by clock: WallClock, at now: MonotonicInstant) {
-        for position in states.indices { states[position].makeBeginsExact(by: clock, at: now) }
+        for index in states.indices { states[index].makeBeginsExact(by: clock, at: now) }
     }
 
     /// Forgets the absences of regions that are no more.
-    mutating func forgetAbsences() { for position in states.indices { states[position].forgetAbsences() } }
+    mutating func forgetAbsences() { for index in states.indices { states[index].forgetAbsences() } }
 
-    mutating func endChanges() { for position in states.indices { states[position].endChange() } }
+    mutating func endChanges() { for index in states.indices { states[index].endChange() } }
 
     // MARK: - States that are withheld
 
@@ -170,34 +170,34 @@ package struct Trackers: Sendable {
     ) -> [RegionAnnouncement] {
         let isHidden = states.map { $0.hidesStates(by: settings, at: now) }
         let showing = Dictionary(grouping: states.indices.filter { !isHidden[$0] }, by: device)
-        return states.indices.flatMap { position -> [RegionAnnouncement] in
-            guard isHidden[position], !hidden.contains(device(of: position)) else { return [] }
-            let others = showing[device(of: position)] ?? []
-            let rids = states[position].regions.regions.filter(\.isBeacon).map(\.rid).filter { rid in
+        return states.indices.flatMap { index -> [RegionAnnouncement] in
+            guard isHidden[index], !hidden.contains(device(of: index)) else { return [] }
+            let others = showing[device(of: index)] ?? []
+            let rids = states[index].regions.regions.filter(\.isBeacon).map(\.rid).filter { rid in
                 !others.contains { states[$0].regions[rid: rid]?.isBeacon == true }
             }
-            let device = states[position].configuration.deviceID
-            return rids.map { .withdrawal(device: device, tracker: position, rid: $0) }
+            let device = states[index].configuration.deviceID
+            return rids.map { .withdrawal(device: device, tracker: index, rid: $0) }
         }
     }
 
-    private func device(of position: Int) -> ExactString { ExactString(states[position].configuration.deviceID) }
+    private func device(of index: Int) -> ExactString { ExactString(states[index].configuration.deviceID) }
 
     /// Switches the monitoring mode of a tracker.
     ///
     /// - Returns: What is stored, and the states that are announced or withdrawn; nothing if the tracker has this mode.
     mutating func switchMonitoring(
-        of position: Int, to mode: MonitoringMode, by settings: Configuration, at now: MonotonicInstant
+        of index: Int, to mode: MonitoringMode, by settings: Configuration, at now: MonotonicInstant
     ) -> (stored: [Gateway.Effect], announcements: [RegionAnnouncement]) {
-        guard states[position].monitoring != mode else { return ([], []) }
+        guard states[index].monitoring != mode else { return ([], []) }
         let hidden = hiddenDevices(by: settings, at: now)
-        let wasHidden = states[position].hidesStates(by: settings, at: now)
-        states[position].switchMonitoring(to: mode)
+        let wasHidden = states[index].hidesStates(by: settings, at: now)
+        states[index].switchMonitoring(to: mode)
         let announcements =
             wasHidden
-            ? RegionAnnouncement.states(of: states[position].regions.regions, tracker: position)
+            ? RegionAnnouncement.states(of: states[index].regions.regions, tracker: index)
             : withdrawalsOfHiddenStates(besides: hidden, by: settings, at: now)
-        return ([states[position].storedMonitoring(settings.monitoring)], announcements)
+        return ([states[index].storedMonitoring(settings.monitoring)], announcements)
     }
 
     // MARK: - Regions
@@ -210,10 +210,10 @@ package struct Trackers: Sendable {
     ) {
         var (effects, announced, refused): ([Gateway.Effect], [RegionAnnouncement], UInt64) = ([], [], 0)
         var total = regionCount
-        for position in states.indices {
-            let changes = states[position].configuration.waypoints.changes
-            let merge = states[position].merging(changes, total: total, epoch: messages.epoch)
-            effects += states[position].keep(merge.rids)
+        for index in states.indices {
+            let changes = states[index].configuration.waypoints.changes
+            let merge = states[index].merging(changes, total: total, epoch: messages.epoch)
+            effects += states[index].keep(merge.rids)
             guard !merge.difference.isEmpty else { continue }
             guard !merge.isRefused else {
                 refused += merge.refused
@@ -221,9 +221,9 @@ package struct Trackers: Sendable {
                 continue
             }
             total = merge.total
-            states[position].replaceRegions(by: merge.regions)
-            effects.append(.regions(topic: states[position].topics.base, merge.regions))
-            announced += announcements(of: merge.difference, tracker: position, by: messages.settings)
+            states[index].replaceRegions(by: merge.regions)
+            effects.append(.regions(topic: states[index].topics.base, merge.regions))
+            announced += announcements(of: merge.difference, tracker: index, by: messages.settings)
         }
         return (effects, announced, refused)
     }
@@ -246,11 +246,11 @@ package struct Trackers: Sendable {
         // A server of HTTP has no sessions, and retains nothing.
         guard broker.retainsLocations, broker.endpoint == nil else { return [] }
         var effects: [Gateway.Effect] = []
-        for position in states.indices
-        where states[position].position(standing: messages.settings.position).isKnown {
-            let isFrequent = states[position].lastLocation.duration(to: messages.now) < .seconds(60)
+        for index in states.indices
+        where states[index].position(standing: messages.settings.position).isKnown {
+            let isFrequent = states[index].lastLocation.duration(to: messages.now) < .seconds(60)
             guard !broker.cleanSession || !isFrequent else { continue }
-            effects += states[position].location(.periodic, by: messages)
+            effects += states[index].location(.periodic, by: messages)
         }
         return effects
     }
@@ -260,9 +260,9 @@ extension Trackers: RandomAccessCollection {
     package var startIndex: Int { states.startIndex }
     package var endIndex: Int { states.endIndex }
 
-    package internal(set) subscript(position: Int) -> TrackerState {
-        get { states[position] }
+    package internal(set) subscript(index: Int) -> TrackerState {
+        get { states[index] }
         // In place: a copy of a tracker would copy all its regions.
-        _modify { yield &states[position] }
+        _modify { yield &states[index] }
     }
 }

@@ -201,10 +201,10 @@ struct Tracking: Sendable {
     }
 
     /// Carries out the circle transitions of these trackers after a change of their positions or regions.
-    private mutating func crossCircles(of positions: some Sequence<Int>, by messages: Messages) -> [Gateway.Effect] {
-        for position in positions {
+    private mutating func crossCircles(of indices: some Sequence<Int>, by messages: Messages) -> [Gateway.Effect] {
+        for index in indices {
             transitions.add(
-                trackers.crossCircles(of: position, standing: messages.settings.position, at: messages.now))
+                trackers.crossCircles(of: index, standing: messages.settings.position, at: messages.now))
         }
         return publish(transitions.begin(changing: &trackers, by: messages), by: messages)
     }
@@ -308,11 +308,11 @@ struct Tracking: Sendable {
 
     /// The base topic that a tracker has with other settings: they may name it otherwise, and elsewhere; nil: they do not contain it.
     func topic(of topic: String, in new: [TrackerConfiguration]) -> String? {
-        guard let position = trackers.map(\.topics.base).firstIndex(where: { $0.hasSameBytes(as: topic) }) else {
+        guard let index = trackers.map(\.topics.base).firstIndex(where: { $0.hasSameBytes(as: topic) }) else {
             return nil
         }
         let origins = trackers.origins(of: new, returning: removed.topics)
-        return zip(new, origins).first { $1 == position }?.0.topics.base
+        return zip(new, origins).first { $1 == index }?.0.topics.base
     }
 
     /// Replaces the settings.
@@ -320,21 +320,21 @@ struct Tracking: Sendable {
     /// - Parameters:
     ///   - former: Those so far.
     ///   - modes: As of `Gateway.Input.configuration`.
-    /// - Returns: `positions`: the new position of each tracker by its old one; nil: all keep theirs.
+    /// - Returns: `newIndices`: the new index of each tracker by its old one; nil: all keep theirs.
     mutating func reconfigure(
         from former: Configuration, modes: [ExactString: MonitoringMode], _ served: ServedDevices,
         by messages: Messages
-    ) -> (effects: [Gateway.Effect], positions: [Int: Int]?) {
+    ) -> (effects: [Gateway.Effect], newIndices: [Int: Int]?) {
         let (settings, now) = (messages.settings, messages.now)
         let (devices, hidden) = (trackers.devices, trackers.hiddenDevices(by: former, at: now))
         let succession = TrackerSuccession(
             of: trackers, from: former, to: settings, modes: modes, removed: &removed, by: messages.clock, at: now)
         trackers = succession.trackers
-        if let positions = succession.positions {
+        if let newIndices = succession.newIndices {
             // A removed tracker gets a unique key. Its leaves are not published.
-            engine.rename { RegionKey(tracker: positions[$0.tracker] ?? -1 - $0.tracker, rid: $0.rid) }
-            transitions.moveTrackers(to: positions)
-            announcer.moveTrackers(to: positions)
+            engine.rename { RegionKey(tracker: newIndices[$0.tracker] ?? -1 - $0.tracker, rid: $0.rid) }
+            transitions.moveTrackers(to: newIndices)
+            announcer.moveTrackers(to: newIndices)
         }
         ranging = Ranging(by: settings)
         var effects = succession.stored + removed.keep(succession.gone, setting: settings.monitoring)
@@ -344,7 +344,7 @@ struct Tracking: Sendable {
         effects += announcer.announce(trackers, by: messages, isAgain: false, hidden: hidden)
         // These devices are first served here. With the same devices the hardware stays: this may be a copied card.
         if devices != trackers.devices { effects += served.storedHardware }
-        return (effects + served.stored(trackers) + [removed.storedTopics], succession.positions)
+        return (effects + served.stored(trackers) + [removed.storedTopics], succession.newIndices)
     }
 
     /// Whoever was inside regions of trackers that return is inside again, without an enter, until silence counts.

@@ -46,12 +46,12 @@ struct Transitions: Sendable {
         return turn + crossings
     }
 
-    /// The trackers have other positions now.
+    /// The trackers have other indices now.
     ///
-    /// - Parameter positions: The new position of each tracker by its old one. Transitions of others are dropped.
-    mutating func moveTrackers(to positions: [Int: Int]) {
+    /// - Parameter newIndices: The new index of each tracker by its old one. Transitions of others are dropped.
+    mutating func moveTrackers(to newIndices: [Int: Int]) {
         queue.replace { transition in
-            positions[transition.key.tracker].map { transition.moved(to: $0) }
+            newIndices[transition.key.tracker].map { transition.moved(to: $0) }
         }
     }
 }

@@ -17,7 +17,7 @@ struct DiscoveryList {
         self.settings = settings
         self.announced = announced
         addGateway(snapshot)
-        for (position, tracker) in snapshot.trackers.enumerated() { add(tracker, at: position) }
+        for (index, tracker) in snapshot.trackers.enumerated() { add(tracker, at: index) }
     }
 
     private func availability(_ device: String) -> JSONValue {
@@ -109,7 +109,7 @@ struct DiscoveryList {
 
     // MARK: Trackers
 
-    private mutating func add(_ tracker: StatusSnapshot.TrackerStatus, at position: Int) {
+    private mutating func add(_ tracker: StatusSnapshot.TrackerStatus, at index: Int) {
         // The topic is the tracker's identity with OwnTracks; its short tid is free to change.
         let id = "tracker-" + TopicIdentifier.identifier(of: tracker.topic)
         let path = tracker.topic.split(separator: "/").dropFirst().joined(separator: " ")
@@ -137,7 +137,7 @@ struct DiscoveryList {
                 "select", "\(id)_monitoring", device,
                 available([
                     "name": "Monitoring", "state_topic": presence, "value_template": "{{ value_json.monitoring }}",
-                    "command_topic": commands, "command_template": .string("monitoring:\(position):{{ value }}"),
+                    "command_topic": commands, "command_template": .string("monitoring:\(index):{{ value }}"),
                     "options": ["quiet", "manual", "significant", "move"], "entity_category": "config",
                     "icon": "mdi:eye",
                 ]))
@@ -145,7 +145,7 @@ struct DiscoveryList {
                 "button", "\(id)_report", device,
                 available([
                     "name": "Report location", "command_topic": commands,
-                    "payload_press": .string("report-location:\(position)"), "icon": "mdi:map-marker-up",
+                    "payload_press": .string("report-location:\(index)"), "icon": "mdi:map-marker-up",
                 ]))
         }
         let regions = Array(tracker.regions.prefix(HomeAssistantFeed.regionLimit))
@@ -166,15 +166,15 @@ struct DiscoveryList {
         let numbered = zip(plain, regions).map { "\($0) \($1.numbers)" }
         let isNumberedUnique = isUnique(numbered)
         var names: [ExactString: String] = [:]
-        for (position, region) in regions.enumerated() {
-            if plain[position].isEmpty {
+        for (index, region) in regions.enumerated() {
+            if plain[index].isEmpty {
                 names[region.rid] = "Region \(region.rid)".asEntityName
-            } else if isPlainUnique[plain[position]] == true {
-                names[region.rid] = plain[position]
-            } else if isNumberedUnique[numbered[position]] == true, !region.numbers.isEmpty {
-                names[region.rid] = numbered[position].asEntityName
+            } else if isPlainUnique[plain[index]] == true {
+                names[region.rid] = plain[index]
+            } else if isNumberedUnique[numbered[index]] == true, !region.numbers.isEmpty {
+                names[region.rid] = numbered[index].asEntityName
             } else {
-                names[region.rid] = "\(plain[position]) \(region.rid)".asEntityName
+                names[region.rid] = "\(plain[index]) \(region.rid)".asEntityName
             }
         }
         return names

@@ -29,21 +29,21 @@ struct NodeFeed: Sendable {
     /// - Parameter readings: The readings of one second, by the index of the tag.
     /// - Returns: The beacons and payloads to publish.
     mutating func messages(
-        _ readings: some Sequence<(place: Int, reading: Reading)>, at end: MonotonicInstant
+        _ readings: some Sequence<(index: Int, reading: Reading)>, at end: MonotonicInstant
     ) -> [ReadingFeed.Message] {
         nodes = nodes.filter { $0.value.published.duration(to: end) < .seconds(60) }
-        return readings.compactMap { place, reading in
+        return readings.compactMap { index, reading in
             guard let median = reading.levelSummary?.median else { return nil }
-            let before = nodes[place]
+            let before = nodes[index]
             let level = before.map { $0.level + Self.weight * (Float(median) - $0.level) } ?? Float(median)
             let distance = Self.distance(level: level, measuredPower: reading.measuredPower)
             if let before, before.published.duration(to: end) < Self.interval,
                 abs(before.distance - distance) < Self.change
             {
-                nodes[place]?.level = level
+                nodes[index]?.level = level
                 return nil
             }
-            nodes[place] = Node(level: level, published: end, distance: distance)
+            nodes[index] = Node(level: level, published: end, distance: distance)
             return .node(
                 reading.beacon, Self.payload(reading.beacon, level: level, reading.measuredPower, distance: distance))
         }

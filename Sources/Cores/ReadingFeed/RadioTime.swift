@@ -46,7 +46,7 @@ struct RadioTime: Sendable {
     }
 
     private mutating func place(of receiver: Receiver) -> Int {
-        if let place = radios.firstIndex(where: { $0.receiver == receiver }) { return place }
+        if let index = radios.firstIndex(where: { $0.receiver == receiver }) { return index }
         radios.append(Radio(receiver: receiver))
         return radios.count - 1
     }

@@ -54,7 +54,7 @@ package struct ReadingFeed: Sendable {
     /// The number of the next message. A number that is left out tells the service that the time before that message is no silence
     /// of tags, as after a lost message.
     private var sequence: UInt64 = 0
-    private var places: [BeaconID: Int] = [:]
+    private var tagIndices: [BeaconID: Int] = [:]
     private var readings: [Reading] = []
     /// Whether the site has a list of tags. If the list is empty, the messages only show that the gateway is alive.
     package private(set) var isOn = false
@@ -127,7 +127,7 @@ package struct ReadingFeed: Sendable {
         var new: [BeaconID: Int] = [:]
         for tag in tags ?? [] where new.count < Self.mostTags && new[tag] == nil { new[tag] = new.count }
         // A list that is sent again must not cost the readings of the current second.
-        if isOn, tags != nil, new.keys == places.keys { return }
+        if isOn, tags != nil, new.keys == tagIndices.keys { return }
         if !isOn {
             start = now
             lastMessage = now
@@ -140,16 +140,16 @@ package struct ReadingFeed: Sendable {
         if !isOn { nearby = NearbyFeed() }
         lastHeard = nil
         heard.removeAll(keepingCapacity: false)
-        places = new
-        readings = Array(repeating: Reading(), count: places.count)
+        tagIndices = new
+        readings = Array(repeating: Reading(), count: tagIndices.count)
         node = node.map { _ in NodeFeed() }
-        for (tag, place) in places { readings[place].beacon = tag }
+        for (tag, index) in tagIndices { readings[index].beacon = tag }
     }
 
     private mutating func add(_ sighting: Sighting, at now: MonotonicInstant) {
-        guard let place = places[sighting.beacon] else { return nearby.add(sighting) }
-        if readings[place].count == 0 { heard.append(place) }
-        readings[place].add(sighting, at: now)
+        guard let index = tagIndices[sighting.beacon] else { return nearby.add(sighting) }
+        if readings[index].count == 0 { heard.append(index) }
+        readings[index].add(sighting, at: now)
     }
 
     /// Ends the current second if it is over. Seconds without packets are skipped.
@@ -179,7 +179,7 @@ package struct ReadingFeed: Sendable {
         sequence &+= UInt64(payloads.count)
         let messages =
             payloads.map { .heard($0) } + (node?.messages(heard.map { ($0, readings[$0]) }, at: end) ?? [])
-        for place in heard { readings[place].clear() }
+        for index in heard { readings[index].clear() }
         heard.removeAll(keepingCapacity: true)
         reports = 0
         lastMessage = end

@@ -6,10 +6,10 @@ package import SiteProtocol
 /// `{"v":1,"gateways":[["kitchen",0],…],"rooms":[{"id":"kitchen","name":"Kitchen",
 /// "labelled":[[seconds,gateway,eighths,…],…],"own":{"seconds":…,"gateways":[[gateway,heard,unknown,mean,squares],…]},
 /// "placed":…,"exits":[[room,count],…]},…],"unknown":[…]}`; an unknown level is null.
-/// `placed` and `exits` may be missing. `unknown` has the positions of the gateways that do not count yet, and may be missing.
+/// `placed` and `exits` may be missing. `unknown` has the indices of the gateways that do not count yet, and may be missing.
 ///
-/// While it is not known whether gateways were carried, `former` has their positions, each with that of the room that they named before:
-/// `[[gateway,room],…]`. A room then has `aside`, what counts for nothing meanwhile, with positions in `labelled`:
+/// While it is not known whether gateways were carried, `former` has their indices, each with that of the room that they named before:
+/// `[[gateway,room],…]`. A room then has `aside`, what counts for nothing meanwhile, with indices in `labelled`:
 /// `{"labelled":[[moment,gateway,eighths],…],"placed":…,"exits":[[room,count],…]}`; here null is a gateway that heard nothing. `placed` and
 /// `exits` are those of a room that a gateway left.
 extension LearnedSite {
@@ -20,11 +20,11 @@ extension LearnedSite {
         ])
     }
 
-    /// The positions of gateways with those of their former rooms.
+    /// The indices of gateways with those of their former rooms.
     fileprivate static func former(in gateways: [Gateway]) -> JSONValue {
         .array(
-            gateways.enumerated().compactMap { position, gateway in
-                gateway.formerRoom.map { .array([.integer(Int64(position)), .integer(Int64($0))]) }
+            gateways.enumerated().compactMap { index, gateway in
+                gateway.formerRoom.map { .array([.integer(Int64(index)), .integer(Int64($0))]) }
             })
     }
 
@@ -32,7 +32,7 @@ extension LearnedSite {
         .array(gateways.map { .array([.string($0.name), $0.room.map { .integer(Int64($0)) } ?? .null]) })
     }
 
-    /// The positions of the gateways that do not count yet.
+    /// The indices of the gateways that do not count yet.
     fileprivate static func unknown(in gateways: [Gateway]) -> JSONValue {
         .array(gateways.indices.filter { !gateways[$0].isKnown }.map { .integer(Int64($0)) })
     }
@@ -54,10 +54,10 @@ extension LearnedSite {
     /// nil if nothing of the room is set aside.
     private static func aside(of room: LearnedRoom) -> JSONValue? {
         var levels: [JSONValue] = []
-        for (position, moment) in room.labelled.enumerated() {
+        for (index, moment) in room.labelled.enumerated() {
             for level in moment.aside {
                 let eighths = level.eighths.map { JSONValue.integer(Int64($0)) } ?? .null
-                levels.append(.array([.integer(Int64(position)), .integer(Int64(level.gateway)), eighths]))
+                levels.append(.array([.integer(Int64(index)), .integer(Int64(level.gateway)), eighths]))
             }
         }
         guard !levels.isEmpty || room.aside != nil else { return nil }
@@ -113,8 +113,8 @@ extension LearnedSite {
             let room = pair[1].asInteger.flatMap { Int(exactly: $0) }
             gateways.append(Gateway(name: name, room: room.flatMap { rooms.indices.contains($0) ? $0 : nil }))
         }
-        for position in (json["unknown"]?.array ?? []).compactMap(\.asInteger).compactMap(Int.init(exactly:)) {
-            if gateways.indices.contains(position) { gateways[position].isKnown = false }
+        for index in (json["unknown"]?.array ?? []).compactMap(\.asInteger).compactMap(Int.init(exactly:)) {
+            if gateways.indices.contains(index) { gateways[index].isKnown = false }
         }
         for element in json["former"]?.array ?? [] {
             let pair = (element.array ?? []).compactMap(\.asInteger).compactMap(Int.init(exactly:))
@@ -181,12 +181,12 @@ extension LearnedSite {
                 throw FeedError("a moment is not a list of seconds, gateways and levels")
             }
             var levels: [Moment.Level] = []
-            for position in stride(from: 1, to: values.count, by: 2) {
-                guard let gateway = values[position].asInteger.flatMap({ Int(exactly: $0) }) else {
+            for index in stride(from: 1, to: values.count, by: 2) {
+                guard let gateway = values[index].asInteger.flatMap({ Int(exactly: $0) }) else {
                     throw FeedError("a moment names a gateway by something other than a number")
                 }
                 levels.append(
-                    Moment.Level(gateway: gateway, eighths: values[position + 1].asInteger.flatMap { Int(exactly: $0) })
+                    Moment.Level(gateway: gateway, eighths: values[index + 1].asInteger.flatMap { Int(exactly: $0) })
                 )
             }
             moments.append(Moment(seconds: Float(seconds), levels: levels))
@@ -203,9 +203,9 @@ extension LearnedSource {
         bytes += #","gateways":"#.utf8
         bytes += LearnedSite.json(of: learnedGateways).bytes
         bytes += #","rooms":["#.utf8
-        for position in 0..<roomCount {
-            if position > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes += LearnedSite.json(of: room(at: position)).bytes
+        for index in 0..<roomCount {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes += LearnedSite.json(of: room(at: index)).bytes
         }
         bytes += #"],"unknown":"#.utf8
         bytes += LearnedSite.unknown(in: learnedGateways).bytes

@@ -251,8 +251,8 @@ struct RetainedSite: Sendable {
         let unheard = states.roster.tags.indices.lazy.filter { [roster = states.roster, tags] in
             roster.states[$0].since == 0 && tags.value(of: roster.tags[$0].id)?.isHome == true
         }
-        for position in unheard.prefix(RetainedStates<PublishedTag>.mostRemovals) {
-            states.publishUnheard(position, clock, at: now, &effects)
+        for index in unheard.prefix(RetainedStates<PublishedTag>.mostRemovals) {
+            states.publishUnheard(index, clock, at: now, &effects)
         }
         record(effects[first...])
     }

@@ -14,7 +14,7 @@ struct StateRound: Sendable {
 
     /// When the next part is due; nil without a round.
     private(set) var due: MonotonicInstant?
-    /// Position of the next tag.
+    /// Index of the next tag.
     private var next = 0
     /// Whether a service appeared after the round had begun.
     private var isWanted = false
@@ -25,7 +25,7 @@ struct StateRound: Sendable {
         due = max(now, began?.advanced(by: Self.pause) ?? now)
     }
 
-    /// The positions of the tags whose states are due now, of so many.
+    /// The indices of the tags whose states are due now, of so many.
     mutating func part(of count: Int, at now: MonotonicInstant) -> Range<Int> {
         if next == 0 { began = now }
         let part = min(next, count)..<min(next + Self.most, count)
@@ -40,7 +40,7 @@ struct StateRound: Sendable {
         return part
     }
 
-    /// The tags have other positions now. A round that runs begins again.
+    /// The tags have other indices now. A round that runs begins again.
     mutating func beginAgain() { (next, isWanted) = (0, false) }
 
     /// Another service is active.

@@ -67,8 +67,8 @@ package struct TagRegions: Sendable {
             return (first.timestamp, $0) > (second.timestamp, $1)
         }
         var (byID, byBeacon): ([String: TagIdentity], [BeaconPattern: TagIdentity]) = ([:], [:])
-        for position in order {
-            let tag = found[position].tag
+        for index in order {
+            let tag = found[index].tag
             guard let other = byID[tag.id] ?? byBeacon[tag.pattern] else {
                 (byID[tag.id], byBeacon[tag.pattern]) = (tag, tag)
                 continue

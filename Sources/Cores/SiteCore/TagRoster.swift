@@ -9,7 +9,7 @@ package struct TagRoster: Sendable {
     package private(set) var tags: [TagIdentity] = []
     /// The published state of each tag.
     package private(set) var states: [PublishedTag] = []
-    /// Positions of the tags in each room by the room's id, in order of arrival.
+    /// Indices of the tags in each room by the room's id, in order of arrival.
     private var occupants: [String: [Int]] = [:]
 
     /// Replaces the tags. A tag that stays keeps its state.
@@ -19,22 +19,22 @@ package struct TagRoster: Sendable {
         states = []
         states.reserveCapacity(tags.count)
         occupants = [:]
-        for (position, tag) in tags.enumerated() {
+        for (index, tag) in tags.enumerated() {
             states.append(PublishedTag(name: tag.name))
-            if let state = old[tag.id] { adopt(state, ofTag: position) }
+            if let state = old[tag.id] { adopt(state, ofTag: index) }
         }
     }
 
     /// Takes over a state of a tag.
-    mutating func adopt(_ state: PublishedTag, ofTag position: Int) {
-        if let old = states[position].room {
-            occupants[old.id]?.removeAll { $0 == position }
+    mutating func adopt(_ state: PublishedTag, ofTag index: Int) {
+        if let old = states[index].room {
+            occupants[old.id]?.removeAll { $0 == index }
             // Another service may name any number of rooms.
             if occupants[old.id]?.isEmpty == true { occupants[old.id] = nil }
         }
-        if let new = state.room { occupants[new.id, default: []].append(position) }
-        states[position] = state
-        states[position].name = tags[position].name
+        if let new = state.room { occupants[new.id, default: []].append(index) }
+        states[index] = state
+        states[index].name = tags[index].name
     }
 
     /// Takes over other ways of writing the names of rooms.
@@ -43,10 +43,10 @@ package struct TagRoster: Sendable {
     mutating func rename(to rooms: [RoomName]) -> Bool {
         let rooms = Dictionary(rooms.map { ($0.id, $0) }) { first, _ in first }
         var isChanged = false
-        for position in states.indices {
+        for index in states.indices {
             for room in [\PublishedTag.room, \.lastRoom] {
-                guard let old = states[position][keyPath: room], let new = rooms[old.id], new != old else { continue }
-                states[position][keyPath: room] = new
+                guard let old = states[index][keyPath: room], let new = rooms[old.id], new != old else { continue }
+                states[index][keyPath: room] = new
                 isChanged = true
             }
         }

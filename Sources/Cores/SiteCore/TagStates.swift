@@ -27,8 +27,8 @@ package struct TagStates: Sendable {
 
     /// What the engine decided about a tag.
     struct Move {
-        /// The tag's position in the roster.
-        let position: Int
+        /// The tag's index in the roster.
+        let index: Int
         let tag: TagIdentity
         let from: RoomName?
         let to: RoomName?
@@ -47,14 +47,14 @@ package struct TagStates: Sendable {
 
     /// Takes over the stored states of the tags in force, by their ids.
     mutating func adopt(stored states: [String: PublishedTag], _ clock: WallClock, at now: MonotonicInstant) {
-        for (position, tag) in roster.tags.enumerated() {
+        for (index, tag) in roster.tags.enumerated() {
             guard var state = states[tag.id] else { continue }
             if state.isHome, state.since <= 0 {
                 // It was decided before the clock was set, and the clock was set after the end of that run, if at all.
                 state.since = clock.epochSeconds(at: now)
                 if !clock.isKnown { unstamped[tag.id] = now }
             }
-            roster.adopt(state, ofTag: position)
+            roster.adopt(state, ofTag: index)
         }
     }
 
@@ -124,14 +124,14 @@ package struct TagStates: Sendable {
     /// States that were decided before the wall clock was known get their times, as the store gives them to the messages
     /// that wait.
     mutating func stamp(_ clock: WallClock, _ engine: RoomEngine, _ effects: inout [Site.Effect]) {
-        for (position, tag) in roster.tags.enumerated() {
+        for (index, tag) in roster.tags.enumerated() {
             guard let decided = unstamped[tag.id] else { continue }
-            var state = roster.states[position]
+            var state = roster.states[index]
             let since = clock.epochSeconds(at: decided)
             // A state may be forged, with any times.
             state.lastHeard? &+= since &- state.since
             state.since = since
-            roster.adopt(state, ofTag: position)
+            roster.adopt(state, ofTag: index)
             effects.append(.store(.tag(id: tag.id, state)))
             if let room = state.room { remember(room, state.since, engine, &effects) }
         }
@@ -151,18 +151,18 @@ package struct TagStates: Sendable {
     }
 
     /// When a gateway last heard the tag, epoch seconds; nil if that is not known.
-    private func lastHeard(ofTag position: Int, _ engine: RoomEngine, _ clock: WallClock) -> Int64? {
-        if let packet = engine.latestPacket(ofTag: position) { return clock.epochSeconds(at: packet) }
+    private func lastHeard(ofTag index: Int, _ engine: RoomEngine, _ clock: WallClock) -> Int64? {
+        if let packet = engine.latestPacket(ofTag: index) { return clock.epochSeconds(at: packet) }
         // Without a wall clock all times of a state are shifted later, and this one is right already.
-        return clock.isKnown ? heardBefore[roster.tags[position].id] : nil
+        return clock.isKnown ? heardBefore[roster.tags[index].id] : nil
     }
 
     /// When each tag at home was last heard, to be stored: the next start needs it if they go away meanwhile.
     func storedTimes(_ engine: RoomEngine, _ clock: WallClock) -> Site.Effect {
         guard clock.isKnown else { return .store(.heard(heardBefore)) }
         var heard: [String: Int64] = [:]
-        for (position, tag) in roster.tags.enumerated() where roster.states[position].isHome {
-            heard[tag.id] = lastHeard(ofTag: position, engine, clock)
+        for (index, tag) in roster.tags.enumerated() where roster.states[index].isHome {
+            heard[tag.id] = lastHeard(ofTag: index, engine, clock)
         }
         return .store(.heard(heard))
     }
@@ -198,7 +198,7 @@ package struct TagStates: Sendable {
         if !decision.isHome { state.lastHeard = lastHeard(ofTag: decision.tag, engine, clock) }
         roster.adopt(state, ofTag: decision.tag)
         return Move(
-            position: decision.tag, tag: tag, from: decision.from, to: decision.to, isHome: decision.isHome,
+            index: decision.tag, tag: tag, from: decision.from, to: decision.to, isHome: decision.isHome,
             left: decision.from ?? before.room)
     }
 
@@ -215,7 +215,7 @@ package struct TagStates: Sendable {
             if clock.isKnown { remember(to, epoch, engine, &effects) }
         }
         reportTransitions(of: move.tag, from: move.from, to: move.to, isHome: move.isHome, epoch, &effects)
-        publish(roster.states[move.position], ofTag: move.tag.id, &effects)
+        publish(roster.states[move.index], ofTag: move.tag.id, &effects)
         for room in [move.from, move.to].compactMap(\.self) {
             effects.append(.publish(.room(id: room.id, roster.state(of: room))))
         }
@@ -286,12 +286,12 @@ package struct TagStates: Sendable {
 
     /// Publishes that a tag is away of which no state was known.
     mutating func publishUnheard(
-        _ position: Int, _ clock: WallClock, at now: MonotonicInstant, _ effects: inout [Site.Effect]
+        _ index: Int, _ clock: WallClock, at now: MonotonicInstant, _ effects: inout [Site.Effect]
     ) {
-        let tag = roster.tags[position]
+        let tag = roster.tags[index]
         unstamped[tag.id] = clock.isKnown ? nil : now
-        roster.adopt(PublishedTag(name: tag.name, since: clock.epochSeconds(at: now)), ofTag: position)
-        publish(roster.states[position], ofTag: tag.id, &effects)
+        roster.adopt(PublishedTag(name: tag.name, since: clock.epochSeconds(at: now)), ofTag: index)
+        publish(roster.states[index], ofTag: tag.id, &effects)
     }
 
     // MARK: - Other services
@@ -300,15 +300,15 @@ package struct TagStates: Sendable {
     ///
     /// - Parameter isStored: A service that has stored anything is believed to have a list of tags at its next start.
     mutating func adopt(
-        _ state: PublishedTag, ofTag position: Int, isStored: Bool, _ engine: RoomEngine,
+        _ state: PublishedTag, ofTag index: Int, isStored: Bool, _ engine: RoomEngine,
         _ effects: inout [Site.Effect]
     ) {
-        let id = roster.tags[position].id
-        roster.adopt(state, ofTag: position)
+        let id = roster.tags[index].id
+        roster.adopt(state, ofTag: index)
         // Its times are those of the other service.
         unstamped[id] = nil
         guard isStored else { return }
-        effects.append(.store(.tag(id: id, roster.states[position])))
+        effects.append(.store(.tag(id: id, roster.states[index])))
         if let room = state.room, state.since > 0 { remember(room, state.since, engine, &effects) }
     }
 
@@ -335,26 +335,26 @@ package struct TagStates: Sendable {
         }
         departed = []
         var changes: [RoomEngine.Decision] = []
-        for (position, state) in roster.states.enumerated() {
-            let decided = engine.decided(ofTag: position)
+        for (index, state) in roster.states.enumerated() {
+            let decided = engine.decided(ofTag: index)
             let isOther = decided.isHome != state.isHome || decided.room?.id != state.room?.id
             // Where nothing was stored of a tag that is away, the retained state says where it was last.
             guard isOther || (state.since == 0 && !state.isHome) else { continue }
-            let id = roster.tags[position].id
+            let id = roster.tags[index].id
             // A retained state is not believed. If it says what this service has decided itself, there is nothing new.
             if !left.contains(id), var kept = broker.value(of: id), kept.isHome == decided.isHome,
                 kept.room?.id == decided.room?.id
             {
                 // A clock that is not set is behind all times that another service gave.
                 if kept.since <= 0 || (clock.isKnown && kept.since > epoch) { kept.since = epoch }
-                roster.adopt(kept, ofTag: position)
+                roster.adopt(kept, ofTag: index)
                 effects.append(.store(.tag(id: id, kept)))
                 continue
             }
             guard isOther else { continue }
             changes.append(
                 RoomEngine.Decision(
-                    tag: position, isHome: decided.isHome, from: state.room, to: decided.room, confidence: 1))
+                    tag: index, isHome: decided.isHome, from: state.room, to: decided.room, confidence: 1))
         }
         setVisits(areOpen: true, at: epoch, &effects)
         return changes
@@ -386,8 +386,8 @@ package struct TagStates: Sendable {
     mutating func sendRound(isHeard: Bool, at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
         guard let due, due <= now else { return }
         guard isHeard else { return round.end() }
-        for position in round.part(of: roster.tags.count, at: now) {
-            let (id, state) = (roster.tags[position].id, roster.states[position])
+        for index in round.part(of: roster.tags.count, at: now) {
+            let (id, state) = (roster.tags[index].id, roster.states[index])
             // A state without its time of day is published when that is known.
             guard state.since != 0, unstamped[id] == nil else { continue }
             effects.append(.send(.tag(id: id, state)))

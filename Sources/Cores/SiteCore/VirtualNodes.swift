@@ -35,9 +35,9 @@ package struct VirtualNodes: Sendable {
         guard isConnected else { return }
         // First the room that was left: a program that shows the nearest node then takes the other at once.
         if let left = move.left, left.id != move.to?.id {
-            send(move.tag, at: move.position, in: left, isNear: false, &effects)
+            send(move.tag, at: move.index, in: left, isNear: false, &effects)
         }
-        if let room = move.to { send(move.tag, at: move.position, in: room, isNear: true, &effects) }
+        if let room = move.to { send(move.tag, at: move.index, in: room, isNear: true, &effects) }
     }
 
     /// Repeats where each tag is, if that is due.
@@ -48,16 +48,16 @@ package struct VirtualNodes: Sendable {
         guard let due, due <= now else { return }
         self.due = isHeard ? now.advanced(by: Self.interval) : nil
         guard isHeard else { return }
-        for (position, state) in roster.states.prefix(Self.mostTags).enumerated() {
-            if let room = state.room { send(roster.tags[position], at: position, in: room, isNear: true, &effects) }
+        for (index, state) in roster.states.prefix(Self.mostTags).enumerated() {
+            if let room = state.room { send(roster.tags[index], at: index, in: room, isNear: true, &effects) }
         }
     }
 
     /// A tag of several beacons has no name that a node could give it.
     private func send(
-        _ tag: TagIdentity, at position: Int, in room: RoomName, isNear: Bool, _ effects: inout [Site.Effect]
+        _ tag: TagIdentity, at index: Int, in room: RoomName, isNear: Bool, _ effects: inout [Site.Effect]
     ) {
-        guard isOn, position < Self.mostTags, let major = tag.pattern.major, let minor = tag.pattern.minor else {
+        guard isOn, index < Self.mostTags, let major = tag.pattern.major, let minor = tag.pattern.minor else {
             return
         }
         let beacon = BeaconID(uuid: tag.pattern.uuid, major: major, minor: minor)

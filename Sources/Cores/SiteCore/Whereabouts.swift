@@ -141,8 +141,8 @@ package struct Whereabouts: Sendable {
     private mutating func rename(
         _ former: RoomName, to room: RoomName, at now: MonotonicInstant, _ effects: inout [Site.Effect]
     ) {
-        for (position, state) in states.roster.states.enumerated() where state.room?.id == former.id && state.isHome {
-            let decision = RoomEngine.Decision(tag: position, isHome: true, from: former, to: room, confidence: 1)
+        for (index, state) in states.roster.states.enumerated() where state.room?.id == former.id && state.isHome {
+            let decision = RoomEngine.Decision(tag: index, isHome: true, from: former, to: room, confidence: 1)
             carryOut(decision, at: now, &effects)
         }
         // What is stored must not have the former name after a restart.

@@ -69,13 +69,13 @@ package struct InternetAddress: Hashable, Sendable {
         var (before, after): ([UInt16], [UInt16]) = ([], [])
         var hasGap = false
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        for (position, part) in parts.enumerated() {
-            let isLast = position == parts.count - 1
+        for (index, part) in parts.enumerated() {
+            let isLast = index == parts.count - 1
             if part.isEmpty {
                 // At either end the gap shows as two empty parts.
-                let isEnd = position == 0 && parts.count > 2 && parts[1].isEmpty
-                if isEnd || isLast && hasGap && position > 1 && parts[position - 1].isEmpty { continue }
-                guard !hasGap, position > 0, !isLast || position == 1 else { return nil }
+                let isEnd = index == 0 && parts.count > 2 && parts[1].isEmpty
+                if isEnd || isLast && hasGap && index > 1 && parts[index - 1].isEmpty { continue }
+                guard !hasGap, index > 0, !isLast || index == 1 else { return nil }
                 hasGap = true
                 continue
             }

@@ -28,7 +28,7 @@ package struct Publication: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// Whom the message belongs to: the base topic of a tracker or of a rooms service. Positions of trackers may change
+    /// Whom the message belongs to: the base topic of a tracker or of a rooms service. Indices of trackers may change
     /// when the configuration is edited. Empty for a message that is not stored.
     package var owner: String
     package var topic: String

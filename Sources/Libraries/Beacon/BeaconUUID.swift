@@ -20,12 +20,12 @@ public struct BeaconUUID: Hashable, Sendable, BitwiseCopyable {
         var high: UInt64 = 0
         var low: UInt64 = 0
         var digits = 0
-        var position = 0
+        var offset = 0
         var dashes = 0
         for byte in text.utf8 {
-            defer { position += 1 }
+            defer { offset += 1 }
             if byte == UInt8(ascii: "-") {
-                guard position == 8 || position == 13 || position == 18 || position == 23 else { return nil }
+                guard offset == 8 || offset == 13 || offset == 18 || offset == 23 else { return nil }
                 dashes += 1
                 continue
             }

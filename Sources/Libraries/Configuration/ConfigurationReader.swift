@@ -108,9 +108,9 @@ struct ConfigurationReader {
         else { return }
         do throws(TopicError) {
             let topics = try configuration.topics(ofService: rooms)
-            guard let position = configuration.trackers.firstIndex(where: { $0.topics == topics }) else { return }
+            guard let index = configuration.trackers.firstIndex(where: { $0.topics == topics }) else { return }
             top.complain(
-                position == 0 ? "deviceId" : "trackers[\(position - 1)].deviceId",
+                index == 0 ? "deviceId" : "trackers[\(index - 1)].deviceId",
                 "the topic is \(topics.base), which is that of the rooms service; give it another deviceId")
         } catch {
             top.complain("username", "it cannot be part of the rooms service's topic: \(error)")
@@ -340,10 +340,10 @@ struct ConfigurationReader {
 
     /// User and device go into headers, where a line end would begin another header.
     private mutating func checkHeaders(of trackers: [TrackerConfiguration]) {
-        for (position, tracker) in trackers.enumerated() {
+        for (index, tracker) in trackers.enumerated() {
             for (name, text) in [("username", tracker.username ?? ""), ("deviceId", tracker.deviceID)]
             where text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-                let path = position == 0 ? "" : "trackers[\(position - 1)]."
+                let path = index == 0 ? "" : "trackers[\(index - 1)]."
                 top.add([
                     ConfigurationProblem(
                         member: path + name, reason: "it has a control character, which HTTP cannot carry")
@@ -366,8 +366,8 @@ struct ConfigurationReader {
         var devices: Set<ExactString> = [ExactString(trackers[0].deviceID)]
         // They may inherit the regions of the top level, which are read once.
         var regions = trackers[0].waypoints.changes.count
-        for (position, element) in elements.enumerated() {
-            let path = "trackers[\(position)]"
+        for (index, element) in elements.enumerated() {
+            let path = "trackers[\(index)]"
             guard let members = element.object else {
                 top.add([
                     ConfigurationProblem(member: path, reason: "\(element.kindName) does not fit; write an object")

@@ -113,8 +113,8 @@ package struct RefusalRecord: Hashable, Sendable {
 
     private mutating func end(_ isEnding: (Entry) -> Bool) -> Bool {
         var hasEnded = false
-        for place in entries.indices where !entries[place].isOver && isEnding(entries[place]) {
-            entries[place].isOver = true
+        for index in entries.indices where !entries[index].isOver && isEnding(entries[index]) {
+            entries[index].isOver = true
             hasEnded = true
         }
         return hasEnded

@@ -11,7 +11,7 @@ package struct CommandDigest: Hashable, Sendable {
     init(value: UInt64) { self.value = value }
 
     /// The digest of the command at this index in a message with several commands.
-    package func command(at place: Int) -> CommandDigest {
-        CommandDigest(value: (value ^ UInt64(truncatingIfNeeded: place)) &* 0x100_0000_01b3)
+    package func command(at index: Int) -> CommandDigest {
+        CommandDigest(value: (value ^ UInt64(truncatingIfNeeded: index)) &* 0x100_0000_01b3)
     }
 }

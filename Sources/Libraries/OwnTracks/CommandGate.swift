@@ -74,10 +74,10 @@ package struct CommandGate: Sendable {
         queue.next(at: now, regions: regions)
     }
 
-    /// The trackers have other positions now.
+    /// The trackers have other indices now.
     ///
-    /// - Parameter positions: The new position of each tracker by its old one. Waiting commands of others are dropped.
-    package mutating func moveTrackers(to positions: [Int: Int]) { queue.moveTrackers(to: positions) }
+    /// - Parameter newIndices: The new index of each tracker by its old one. Waiting commands of others are dropped.
+    package mutating func moveTrackers(to newIndices: [Int: Int]) { queue.moveTrackers(to: newIndices) }
 
     /// Takes all commands from the queue, when the service ends.
     package mutating func drain() -> [ReceivedCommand] { queue.drain() }

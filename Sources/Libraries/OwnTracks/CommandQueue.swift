@@ -20,7 +20,7 @@ struct CommandQueue: Sendable {
     private static let mostAhead: Int64 = 20_000_000
 
     private var waiting: [ReceivedCommand] = []
-    /// By the position of the tracker.
+    /// By the index of the tracker.
     private var rates: [Int: RateBucket] = [:]
     private var waitingRegions = 0
     /// When the last command came.
@@ -69,15 +69,15 @@ struct CommandQueue: Sendable {
     }
 
     /// As of `CommandGate`.
-    mutating func moveTrackers(to positions: [Int: Int]) {
+    mutating func moveTrackers(to newIndices: [Int: Int]) {
         waiting = waiting.compactMap { command in
             var moved = command
-            guard let position = positions[command.tracker] else { return nil }
-            moved.tracker = position
+            guard let index = newIndices[command.tracker] else { return nil }
+            moved.tracker = index
             return moved
         }
         waitingRegions = waiting.reduce(0) { $0 + $1.regionCount }
-        rates = Dictionary(rates.compactMap { old, rate in positions[old].map { ($0, rate) } }) { first, _ in first }
+        rates = Dictionary(rates.compactMap { old, rate in newIndices[old].map { ($0, rate) } }) { first, _ in first }
     }
 
     /// Removes and returns all commands.

@@ -1,6 +1,6 @@
 /// A command as it arrived on `/cmd`, decrypted and decoded.
 package struct ReceivedCommand: Sendable {
-    /// Position of the tracker whose `/cmd` it came on. A rooms service has one, at 0.
+    /// Index of the tracker whose `/cmd` it came on. A rooms service has one, at 0.
     package var tracker: Int
     package let command: Result<Command, CommandError>
     /// Whether the broker had retained the command.

@@ -33,8 +33,8 @@ extension Region {
 /// would take many times the memory of its text.
 package func waypointsBytes(_ regions: some Sequence<Region>, base: NumberBase = .auto) -> [UInt8] {
     var bytes = Array(#"{"_type":"waypoints","waypoints":["#.utf8)
-    for (position, region) in regions.enumerated() {
-        if position > 0 { bytes.append(UInt8(ascii: ",")) }
+    for (index, region) in regions.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
         bytes += region.waypoint(base: base).bytes
     }
     return bytes + "]}".utf8

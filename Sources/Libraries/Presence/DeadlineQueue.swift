@@ -22,15 +22,15 @@ struct DeadlineQueue: Sendable {
 
     mutating func insert(_ place: Int, at deadline: Int64) {
         let entry = Entry(deadline: deadline, place: Int32(truncatingIfNeeded: place))
-        var position = entries.count
+        var index = entries.count
         entries.appendSparingly(entry)
-        while position > 0 {
-            let parent = (position - 1) / 2
+        while index > 0 {
+            let parent = (index - 1) / 2
             guard entries[parent].deadline > deadline else { break }
-            entries[position] = entries[parent]
-            position = parent
+            entries[index] = entries[parent]
+            index = parent
         }
-        entries[position] = entry
+        entries[index] = entry
         earliest = entries[0].deadline
     }
 
@@ -44,16 +44,16 @@ struct DeadlineQueue: Sendable {
 
     /// Puts an entry first, and moves it down to where it belongs.
     private mutating func sink(_ entry: Entry) {
-        var position = 0
+        var index = 0
         while true {
-            var child = 2 * position + 1
+            var child = 2 * index + 1
             guard child < entries.count else { break }
             if child + 1 < entries.count, entries[child + 1].deadline < entries[child].deadline { child += 1 }
             guard entries[child].deadline < entry.deadline else { break }
-            entries[position] = entries[child]
-            position = child
+            entries[index] = entries[child]
+            index = child
         }
-        entries[position] = entry
+        entries[index] = entry
     }
 
     mutating func removeAll() {

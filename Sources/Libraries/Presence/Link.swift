@@ -5,7 +5,7 @@ struct Link: Sendable, BitwiseCopyable {
     var model: ArrivalModel
     // A number of two bytes beside one of four would make a beacon 16 bytes larger.
     private let lowReceiver: UInt8
-    /// The four high bits of the receiver, which is below 4,096, and 28 bits of the next link's position, plus 1.
+    /// The four high bits of the receiver, which is below 4,096, and 28 bits of the next link's index, plus 1.
     private var packed: UInt32
 
     init(model: ArrivalModel, receiver: Receiver, next: Int32 = -1) {

@@ -4,34 +4,34 @@ extension PresenceEngine {
 
     // Inlined, because each call of a non-mutating function would copy the engine.
 
-    /// The link at a position of a beacon's chain.
+    /// The link at an index of a beacon's chain.
     @inline(__always)
-    func link(_ position: Int, of place: Int) -> Link {
-        position == TrackedBeacon.own ? tracked[place].ownLink : links[position]
+    func link(_ index: Int, of place: Int) -> Link {
+        index == TrackedBeacon.own ? tracked[place].ownLink : links[index]
     }
 
-    /// Replaces the link at a position of a beacon's chain by that of another receiver.
-    mutating func setLink(_ position: Int, of place: Int, to link: Link) {
-        if position == TrackedBeacon.own {
+    /// Replaces the link at an index of a beacon's chain by that of another receiver.
+    mutating func setLink(_ index: Int, of place: Int, to link: Link) {
+        if index == TrackedBeacon.own {
             tracked[place].ownLink = Link(model: link.model, receiver: link.receiver, next: tracked[place].ownLink.next)
         } else {
-            links[position] = Link(model: link.model, receiver: link.receiver, next: links[position].next)
+            links[index] = Link(model: link.model, receiver: link.receiver, next: links[index].next)
         }
     }
 
-    /// The membership at a position of a beacon's chain.
+    /// The membership at an index of a beacon's chain.
     @inline(__always)
-    func membership(_ position: Int, of place: Int) -> RegionPresence {
-        position == TrackedBeacon.own ? tracked[place].ownMembership : memberships[position]
+    func membership(_ index: Int, of place: Int) -> RegionPresence {
+        index == TrackedBeacon.own ? tracked[place].ownMembership : memberships[index]
     }
 
-    /// Changes the membership at a position of a beacon's chain.
+    /// Changes the membership at an index of a beacon's chain.
     @inline(__always)
-    mutating func setMembership(_ position: Int, of place: Int, to member: RegionPresence) {
-        if position == TrackedBeacon.own {
+    mutating func setMembership(_ index: Int, of place: Int, to member: RegionPresence) {
+        if index == TrackedBeacon.own {
             tracked[place].ownMembership = member
         } else {
-            memberships[position] = member
+            memberships[index] = member
         }
     }
 }

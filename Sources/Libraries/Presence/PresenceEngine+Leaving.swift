@@ -6,11 +6,11 @@ extension PresenceEngine {
     /// beacons would wake the gateway separately, although it was heard in the meantime.
     private static var lookAhead: Int64 { 1_000_000_000 }
 
-    mutating func leave(_ position: Int, of place: Int, because reason: LeaveReason, _ effects: inout [Effect]) {
-        var member = membership(position, of: place)
+    mutating func leave(_ index: Int, of place: Int, because reason: LeaveReason, _ effects: inout [Effect]) {
+        var member = membership(index, of: place)
         let region = Int(member.region)
         member.set(near: false)
-        setMembership(position, of: place, to: member)
+        setMembership(index, of: place, to: member)
         recordChange(of: tracked[place].beacon)
         tracked[place].nearCount -= 1
         mayMakeRoom = true
@@ -57,11 +57,11 @@ extension PresenceEngine {
     private mutating func postpone(_ place: Int, at now: MonotonicInstant) -> Bool {
         guard tracked[place].nearCount > 0 else { return true }
         var next = Int64.max
-        var position = tracked[place].membership
-        while position >= 0 {
-            let member = membership(position, of: place)
-            if member.isNear { next = min(next, deadline(of: position, at: place, now: now)) }
-            position = Int(member.next)
+        var index = tracked[place].membership
+        while index >= 0 {
+            let member = membership(index, of: place)
+            if member.isNear { next = min(next, deadline(of: index, at: place, now: now)) }
+            index = Int(member.next)
         }
         guard next > now.nanoseconds else { return false }
         schedule(place, at: next)
@@ -72,19 +72,19 @@ extension PresenceEngine {
     private mutating func expire(_ place: Int, at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard tracked[place].nearCount > 0 else { return }
         var next = Int64.max
-        var position = tracked[place].membership
-        while position >= 0 {
-            let member = membership(position, of: place)
+        var index = tracked[place].membership
+        while index >= 0 {
+            let member = membership(index, of: place)
             if member.isNear {
-                let deadline = deadline(of: position, at: place, now: now)
+                let deadline = deadline(of: index, at: place, now: now)
                 if deadline <= now.nanoseconds {
-                    let silence = self.deadline(of: position, at: place, now: now, fades: false)
-                    leave(position, of: place, because: silence <= now.nanoseconds ? .silence : .signal, &effects)
+                    let silence = self.deadline(of: index, at: place, now: now, fades: false)
+                    leave(index, of: place, because: silence <= now.nanoseconds ? .silence : .signal, &effects)
                 } else {
                     next = min(next, deadline)
                 }
             }
-            position = Int(member.next)
+            index = Int(member.next)
         }
         schedule(place, at: next)
     }
@@ -128,9 +128,9 @@ extension PresenceEngine {
     /// Whether every receiver has given up a beacon in a region, near or not.
     package mutating func hasGivenUp(_ beacon: BeaconID, in key: RegionKey, at now: MonotonicInstant) -> Bool {
         guard let region = indexes.index(of: key, in: keys), let place = table.place(of: beacon, in: tracked),
-            let position = positionOfMembership(of: place, in: region)
+            let index = indexOfMembership(of: place, in: region)
         else { return true }
-        return deadline(of: position, at: place, now: now) <= now.nanoseconds
+        return deadline(of: index, at: place, now: now) <= now.nanoseconds
     }
 
     /// When a near beacon leaves a region if nothing is heard until then; `.max` (never) while no receiver listens.
@@ -140,8 +140,8 @@ extension PresenceEngine {
     ///
     /// - Parameter fades: whether a level below `leaveRSSI` counts, too.
     @inline(__always)
-    func deadline(of position: Int, at place: Int, now: MonotonicInstant, fades: Bool = true) -> Int64 {
-        let member = membership(position, of: place)
+    func deadline(of index: Int, at place: Int, now: MonotonicInstant, fades: Bool = true) -> Int64 {
+        let member = membership(index, of: place)
         var latest = Int64.min
         var fade = Int64.max
         var next = tracked[place].link

@@ -20,18 +20,18 @@ extension PresenceEngine {
         _ sighting: Sighting, of place: Int, listened: Int64, duty: Float, at now: MonotonicInstant
     ) -> ArrivalModel.Heard {
         var last = TrackedBeacon.own
-        var position = Int(tracked[place].ownLink.next)
+        var index = Int(tracked[place].ownLink.next)
         var count = 1
-        while position >= 0 {
-            if links[position].receiver.index == sighting.receiver.index {
+        while index >= 0 {
+            if links[index].receiver.index == sighting.receiver.index {
                 let isNew = isNewAdvertisement(of: place, at: now)
-                let isReturn = hasThresholds && isReturn(of: place, to: links[position].model, at: listened)
-                let heard = links[position].model.hear(
+                let isReturn = hasThresholds && isReturn(of: place, to: links[index].model, at: listened)
+                let heard = links[index].model.hear(
                     at: listened, rssi: sighting.rssi, duty: duty, isReturn: isReturn)
                 return isNew ? hearJointly(heard, of: place, at: now) : heard
             }
-            last = position
-            position = Int(links[position].next)
+            last = index
+            index = Int(links[index].next)
             count += 1
         }
         let model = newModel(sighting.rssi, of: sighting.beacon, listened: listened, duty: duty)
@@ -52,18 +52,18 @@ extension PresenceEngine {
     @inline(__always)
     func isReturn(of place: Int, to model: ArrivalModel, at listened: Int64) -> Bool {
         let silence = listened &- model.lastHeard
-        var position = tracked[place].membership
-        while position >= 0 {
-            let member = membership(position, of: place)
+        var index = tracked[place].membership
+        while index >= 0 {
+            let member = membership(index, of: place)
             if silence <= rules[Int(member.region)].leaveTimeout(learned: model.leaveTimeout) { return false }
-            position = Int(member.next)
+            index = Int(member.next)
         }
         return true
     }
 
     /// Adds a receiver to a beacon.
     ///
-    /// - Parameter last: The position of its last link.
+    /// - Parameter last: The index of its last link.
     mutating func append(_ link: Link, behind last: Int, of place: Int, at now: MonotonicInstant) {
         if decidesJointly, last == TrackedBeacon.own {
             // From the second receiver on there is a joint model.
@@ -76,7 +76,7 @@ extension PresenceEngine {
         links.appendSparingly(link)
     }
 
-    /// The position of the link that a receiver that is not remembered replaces; nil if each has heard the beacon
+    /// The index of the link that a receiver that is not remembered replaces; nil if each has heard the beacon
     /// lately.
     ///
     /// It is the link that would give the beacon up first, among those that keep it for less than half of their time
@@ -85,15 +85,15 @@ extension PresenceEngine {
     func linkThatGivesWay(of place: Int, at now: MonotonicInstant) -> Int? {
         var found: Int?
         var earliest = Int64.max
-        var position = tracked[place].link
-        while position >= 0 {
-            let link = link(position, of: place)
+        var index = tracked[place].link
+        while index >= 0 {
+            let link = link(index, of: place)
             let timeout = Int64(link.model.leaveTimeout * 1e9)
             let heard = max(link.model.lastHeard, clock.silenceStart(of: link.receiver))
             let end = clock.instant(at: heard &+ timeout, of: link.receiver, now: now)
             let left = (timeout &+ clock.grace(of: link.receiver)) / 2
-            if end < earliest, end &- now.nanoseconds < left { (found, earliest) = (position, end) }
-            position = Int(link.next)
+            if end < earliest, end &- now.nanoseconds < left { (found, earliest) = (index, end) }
+            index = Int(link.next)
         }
         return found
     }

@@ -10,18 +10,18 @@ extension PresenceEngine {
         let newIndexes = RegionTable(newKeys)
         var moved: [Int?] = []
         for (key, pattern) in zip(keys, patterns) {
-            let position = newIndexes.index(of: key, in: newKeys)
-            moved.append(position.flatMap { new[$0].pattern == pattern ? $0 : nil })
+            let index = newIndexes.index(of: key, in: newKeys)
+            moved.append(index.flatMap { new[$0].pattern == pattern ? $0 : nil })
         }
         // A beacon inside a removed region leaves it while the region still has its name.
         for place in tracked.indices where tracked[place].nearCount > 0 {
-            var position = tracked[place].membership
-            while position >= 0 {
-                let member = membership(position, of: place)
+            var index = tracked[place].membership
+            while index >= 0 {
+                let member = membership(index, of: place)
                 if member.isNear, moved[Int(member.region)] == nil {
-                    leave(position, of: place, because: .region, &effects)
+                    leave(index, of: place, because: .region, &effects)
                 }
-                position = Int(member.next)
+                index = Int(member.next)
             }
         }
         changedBeacons = nil
@@ -53,11 +53,11 @@ extension PresenceEngine {
         of place: Int, from before: [RegionPresence], _ oldRules: [RegionRule], moved: [Int?]
     ) {
         var kept: [Int32: RegionPresence] = [:]
-        var position = tracked[place].membership
-        while position >= 0 {
-            let member = position == TrackedBeacon.own ? tracked[place].ownMembership : before[position]
+        var index = tracked[place].membership
+        while index >= 0 {
+            let member = index == TrackedBeacon.own ? tracked[place].ownMembership : before[index]
             if let region = moved[Int(member.region)] { kept[Int32(truncatingIfNeeded: region)] = member }
-            position = Int(member.next)
+            index = Int(member.next)
         }
         var wanted = matches(of: tracked[place].beacon)
         if !places.reserve(for: wanted) {
@@ -67,22 +67,22 @@ extension PresenceEngine {
         }
         tracked[place].ownMembership = makeMemberships(in: wanted)
         tracked[place].nearCount = 0
-        position = tracked[place].membership
-        while position >= 0 {
-            let new = membership(position, of: place)
+        index = tracked[place].membership
+        while index >= 0 {
+            let new = membership(index, of: place)
             if var member = kept[new.region] {
                 let old = oldRules[Int(member.region)].threshold(isNear: member.isNear)
                 // The level may not be beyond the new threshold, if there is one.
                 if rules[Int(new.region)].threshold(isNear: member.isNear) != old { member.endCrossing() }
                 member.region = new.region
                 member.next = new.next
-                setMembership(position, of: place, to: member)
+                setMembership(index, of: place, to: member)
                 if member.isNear {
                     nearCount[Int(member.region)] += 1
                     tracked[place].nearCount += 1
                 }
             }
-            position = Int(new.next)
+            index = Int(new.next)
         }
     }
 
@@ -122,22 +122,22 @@ extension PresenceEngine {
     /// The regions that the beacon has memberships in.
     private func regions(at place: Int) -> [Int32] {
         var found: [Int32] = []
-        var position = tracked[place].membership
-        while position >= 0 {
-            let member = membership(position, of: place)
+        var index = tracked[place].membership
+        while index >= 0 {
+            let member = membership(index, of: place)
             found.append(member.region)
-            position = Int(member.next)
+            index = Int(member.next)
         }
         return found
     }
 
     /// Whether any receiver has heard the beacon often enough to know its rhythm.
     private func isRhythmKnown(of place: Int) -> Bool {
-        var position = tracked[place].link
-        while position >= 0 {
-            let link = link(position, of: place)
+        var index = tracked[place].link
+        while index >= 0 {
+            let link = link(index, of: place)
             if link.model.isRhythmKnown { return true }
-            position = Int(link.next)
+            index = Int(link.next)
         }
         return false
     }
@@ -147,11 +147,11 @@ extension PresenceEngine {
     ) -> Int32 {
         guard first >= 0 else { return -1 }
         let start = new.count
-        var position = Int(first)
-        while position >= 0 {
-            var item = old[position]
-            position = Int(item[keyPath: next])
-            item[keyPath: next] = position >= 0 ? Int32(truncatingIfNeeded: new.count + 1) : -1
+        var index = Int(first)
+        while index >= 0 {
+            var item = old[index]
+            index = Int(item[keyPath: next])
+            item[keyPath: next] = index >= 0 ? Int32(truncatingIfNeeded: new.count + 1) : -1
             new.append(item)
         }
         return Int32(truncatingIfNeeded: start)

@@ -14,7 +14,7 @@ extension PresenceEngine {
         return joint >= 0 ? joints[joint] : nil
     }
 
-    /// - Returns: the position of the model, for `TrackedBeacon.joint`.
+    /// - Returns: the index of the model, for `TrackedBeacon.joint`.
     mutating func addJoint(_ model: ArrivalModel) -> Int32 {
         joints.appendSparingly(model)
         return Int32(truncatingIfNeeded: joints.count - 1)
@@ -28,11 +28,11 @@ extension PresenceEngine {
     mutating func isNewAdvertisement(of place: Int, at now: MonotonicInstant) -> Bool {
         guard let joint = jointModel(of: place) else { return false }
         var interval = Float.infinity
-        var position = tracked[place].link
-        while position >= 0 {
-            let link = link(position, of: place)
+        var index = tracked[place].link
+        while index >= 0 {
+            let link = link(index, of: place)
             if link.model.interval > 0 { interval = min(interval, link.model.interval) }
-            position = Int(link.next)
+            index = Int(link.next)
         }
         let time = clock.timeOfAny(at: now)
         guard interval.isFinite else {
@@ -50,17 +50,17 @@ extension PresenceEngine {
     mutating func hearJointly(
         _ heard: ArrivalModel.Heard, of place: Int, at now: MonotonicInstant
     ) -> ArrivalModel.Heard {
-        let position = Int(tracked[place].joint)
+        let index = Int(tracked[place].joint)
         let time = clock.timeOfAny(at: now)
         guard areAllListening(to: place) else {
             // The beacon is there. How many advertisements all of them together would have lost is not known.
-            joints[position].setLastHeard(time)
+            joints[index].setLastHeard(time)
             return heard
         }
-        joints[position].setLastHeard(max(joints[position].lastHeard, clock.unchangedSince))
+        joints[index].setLastHeard(max(joints[index].lastHeard, clock.unchangedSince))
         // The levels of several receivers make no trend.
-        let joint = joints[position].hear(at: time, rssi: nil, duty: clock.leastDuty, isJoint: true)
-        guard joints[position].isRhythmKnown else { return heard }
+        let joint = joints[index].hear(at: time, rssi: nil, duty: clock.leastDuty, isJoint: true)
+        guard joints[index].isRhythmKnown else { return heard }
         return ArrivalModel.Heard(
             leaveTimeout: min(heard.leaveTimeout, joint.leaveTimeout), interval: heard.interval,
             isSlowDown: heard.isSlowDown || joint.isSlowDown)
@@ -86,11 +86,11 @@ extension PresenceEngine {
     /// Whether each receiver that has heard the beacon listens.
     @inline(__always)
     func areAllListening(to place: Int) -> Bool {
-        var position = tracked[place].link
-        while position >= 0 {
-            let link = link(position, of: place)
+        var index = tracked[place].link
+        while index >= 0 {
+            let link = link(index, of: place)
             guard clock.isListening(link.receiver) else { return false }
-            position = Int(link.next)
+            index = Int(link.next)
         }
         return true
     }

@@ -36,12 +36,12 @@ public struct PresenceEngine: Sendable {
     }
 
     var clock = ListeningClock()
-    /// The regions by position: their keys, their patterns, and what a sighting needs.
+    /// The regions by index: their keys, their patterns, and what a sighting needs.
     var keys: [RegionKey] = []
     var patterns: [BeaconPattern] = []
     var rules: [RegionRule] = []
     var indexes = RegionTable([])
-    /// The number of near beacons, by position of the region.
+    /// The number of near beacons, by index of the region.
     var nearCount: [Int32] = []
     var tracked: [TrackedBeacon] = []
     /// The links and memberships that are not a beacon's first.
@@ -142,7 +142,7 @@ public struct PresenceEngine: Sendable {
     /// The index of a region among those in force.
     package func index(of key: RegionKey) -> Int? { indexes.index(of: key, in: keys) }
 
-    /// The position of the region that names the beacon exactly (the last of several), else of the first that it
+    /// The index of the region that names the beacon exactly (the last of several), else of the first that it
     /// belongs to. It changes nothing: a function that is not mutating would be called with a copy of the engine.
     package mutating func mostExactRegion(of beacon: BeaconID) -> Int? { index.mostExactMatch(of: beacon) }
 
@@ -170,23 +170,23 @@ public struct PresenceEngine: Sendable {
         _ place: Int, _ sighting: Sighting, listened: Int64, _ heard: ArrivalModel.Heard,
         at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        var position = tracked[place].membership
-        guard position >= 0 else { return }
+        var index = tracked[place].membership
+        guard index >= 0 else { return }
         let dwell = Self.dwell(interval: heard.interval)
         let level = hasThresholds ? bestLevel(of: place, at: now) : nil
         var next = Int64.max
-        while position >= 0 {
-            var member = membership(position, of: place)
+        while index >= 0 {
+            var member = membership(index, of: place)
             if !member.isNear || hasThresholds {
-                judgeRegion(position, of: place, level: level, sighting, listened, dwell: dwell, at: now, &effects)
-                member = membership(position, of: place)
+                judgeRegion(index, of: place, level: level, sighting, listened, dwell: dwell, at: now, &effects)
+                member = membership(index, of: place)
             }
             if member.isNear {
                 var left = rules[Int(member.region)].leaveTimeout(learned: heard.leaveTimeout)
                 if let fade = member.fadeDeadline(dwell: dwell) { left = min(left, fade &- listened) }
                 next = min(next, now.nanoseconds &+ left)
             }
-            position = Int(member.next)
+            index = Int(member.next)
         }
         schedule(place, at: next)
     }
@@ -210,10 +210,10 @@ public struct PresenceEngine: Sendable {
 
     /// Decides from a sighting whether the beacon is near in one region.
     private mutating func judgeRegion(
-        _ position: Int, of place: Int, level: Float?, _ sighting: Sighting, _ listened: Int64, dwell: Int64,
+        _ index: Int, of place: Int, level: Float?, _ sighting: Sighting, _ listened: Int64, dwell: Int64,
         at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        var member = membership(position, of: place)
+        var member = membership(index, of: place)
         let region = Int(member.region)
         if member.receiver != sighting.receiver.index,
             let crossingTime = member.crossingTime(at: clock.time(of: Receiver(index: member.receiver), at: now))
@@ -223,24 +223,24 @@ public struct PresenceEngine: Sendable {
         }
         let isNear = member.judge(
             level: level, of: rules[region], at: listened, by: sighting.receiver.index, dwell: dwell)
-        setMembership(position, of: place, to: member)
+        setMembership(index, of: place, to: member)
         guard isNear != member.isNear else { return }
         if isNear {
             recordChange(of: tracked[place].beacon)
-            if comeNear(position, of: place) { effects.append(.entered(keys[region], by: sighting)) }
+            if comeNear(index, of: place) { effects.append(.entered(keys[region], by: sighting)) }
         } else {
-            leave(position, of: place, because: .signal, &effects)
+            leave(index, of: place, because: .signal, &effects)
         }
     }
 
     /// The beacon is near in the region from now on. The counterpart of `leave`.
     ///
     /// - Returns: Whether it is the first beacon there.
-    @discardableResult mutating func comeNear(_ position: Int, of place: Int) -> Bool {
-        var member = membership(position, of: place)
+    @discardableResult mutating func comeNear(_ index: Int, of place: Int) -> Bool {
+        var member = membership(index, of: place)
         let region = Int(member.region)
         member.set(near: true)
-        setMembership(position, of: place, to: member)
+        setMembership(index, of: place, to: member)
         tracked[place].nearCount += 1
         nearCount[region] += 1
         return nearCount[region] == 1
@@ -367,10 +367,10 @@ public struct PresenceEngine: Sendable {
         guard slowingUUIDs.insert(uuid).inserted else { return }
         for place in tracked.indices where tracked[place].beacon.uuid == uuid {
             tracked[place].ownLink.model.expectSlowDown(duty: clock.duty(of: tracked[place].ownLink.receiver))
-            var position = Int(tracked[place].ownLink.next)
-            while position >= 0 {
-                links[position].model.expectSlowDown(duty: clock.duty(of: links[position].receiver))
-                position = Int(links[position].next)
+            var index = Int(tracked[place].ownLink.next)
+            while index >= 0 {
+                links[index].model.expectSlowDown(duty: clock.duty(of: links[index].receiver))
+                index = Int(links[index].next)
             }
             let joint = Int(tracked[place].joint)
             if joint >= 0 { joints[joint].expectSlowDown(duty: clock.leastDuty, isJoint: true) }
@@ -383,9 +383,9 @@ public struct PresenceEngine: Sendable {
         for place in tracked.indices where tracked[place].ownLink.receiver == receiver {
             tracked[place].ownLink.model.decide(duty: duty)
         }
-        for position in links.indices where links[position].receiver == receiver {
-            links[position].model.decide(duty: duty)
+        for index in links.indices where links[index].receiver == receiver {
+            links[index].model.decide(duty: duty)
         }
-        for position in joints.indices { joints[position].decide(duty: clock.leastDuty, isJoint: true) }
+        for index in joints.indices { joints[index].decide(duty: clock.leastDuty, isJoint: true) }
     }
 }

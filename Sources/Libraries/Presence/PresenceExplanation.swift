@@ -77,7 +77,7 @@ extension PresenceEngine {
     package func explain(_ key: RegionKey, at now: MonotonicInstant) -> [PresenceExplanation] {
         guard let region = indexes.index(of: key, in: keys) else { return [] }
         return tracked.indices.compactMap { place in
-            positionOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }
+            indexOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }
         }
     }
 
@@ -86,15 +86,15 @@ extension PresenceEngine {
         guard let region = indexes.index(of: key, in: keys),
             let place = table.place(of: beacon, in: tracked)
         else { return nil }
-        return positionOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }
+        return indexOfMembership(of: place, in: region).map { explain($0, at: place, now: now) }
     }
 
-    func positionOfMembership(of place: Int, in region: Int) -> Int? {
-        var position = tracked[place].membership
-        while position >= 0 {
-            let member = membership(position, of: place)
-            if member.region == region { return position }
-            position = Int(member.next)
+    func indexOfMembership(of place: Int, in region: Int) -> Int? {
+        var index = tracked[place].membership
+        while index >= 0 {
+            let member = membership(index, of: place)
+            if member.region == region { return index }
+            index = Int(member.next)
         }
         return nil
     }
@@ -117,24 +117,24 @@ extension PresenceEngine {
     ) -> [RegionKey: PresenceExplanation] {
         let regions = Set(wanted.compactMap { indexes.index(of: $0, in: keys).map { Int32(truncatingIfNeeded: $0) } })
         guard !regions.isEmpty else { return [:] }
-        var best: [Int32: (position: Int, place: Int, isNear: Bool, rank: Int64)] = [:]
+        var best: [Int32: (index: Int, place: Int, isNear: Bool, rank: Int64)] = [:]
         for place in tracked.indices {
             let silence = leastSilence(of: place, at: now)
-            var position = tracked[place].membership
-            while position >= 0 {
-                let member = membership(position, of: place)
-                defer { position = Int(member.next) }
+            var index = tracked[place].membership
+            while index >= 0 {
+                let member = membership(index, of: place)
+                defer { index = Int(member.next) }
                 guard regions.contains(member.region) else { continue }
-                let rank = member.isNear ? deadline(of: position, at: place, now: now) : -silence
+                let rank = member.isNear ? deadline(of: index, at: place, now: now) : -silence
                 let rival = best[member.region]
                 if rival.map({ (member.isNear ? 1 : 0, rank) > ($0.isNear ? 1 : 0, $0.rank) }) ?? true {
-                    best[member.region] = (position, place, member.isNear, rank)
+                    best[member.region] = (index, place, member.isNear, rank)
                 }
             }
         }
         var explanations: [RegionKey: PresenceExplanation] = [:]
         for (region, choice) in best {
-            explanations[keys[Int(region)]] = explain(choice.position, at: choice.place, now: now)
+            explanations[keys[Int(region)]] = explain(choice.index, at: choice.place, now: now)
         }
         return explanations
     }
@@ -142,17 +142,17 @@ extension PresenceEngine {
     /// Nanoseconds of listening since the beacon was heard, by the receiver that heard it last.
     private func leastSilence(of place: Int, at now: MonotonicInstant) -> Int64 {
         var least = Int64.max
-        var position = tracked[place].link
-        while position >= 0 {
-            let link = link(position, of: place)
+        var index = tracked[place].link
+        while index >= 0 {
+            let link = link(index, of: place)
             least = min(least, clock.time(of: link.receiver, at: now) - link.model.lastHeard)
-            position = Int(link.next)
+            index = Int(link.next)
         }
         return least
     }
 
-    private func explain(_ position: Int, at place: Int, now: MonotonicInstant) -> PresenceExplanation {
-        let member = membership(position, of: place)
+    private func explain(_ index: Int, at place: Int, now: MonotonicInstant) -> PresenceExplanation {
+        let member = membership(index, of: place)
         var explained: [PresenceExplanation.Link] = []
         var next = tracked[place].link
         while next >= 0 {
@@ -160,7 +160,7 @@ extension PresenceEngine {
             explained.append(explain(link, in: Int(member.region), now: now))
             next = Int(link.next)
         }
-        let deadline = member.isNear ? deadline(of: position, at: place, now: now) : .max
+        let deadline = member.isNear ? deadline(of: index, at: place, now: now) : .max
         return PresenceExplanation(
             beacon: tracked[place].beacon, isNear: member.isNear, links: explained,
             joint: explainJoint(of: place, in: rules[Int(member.region)], now: now),

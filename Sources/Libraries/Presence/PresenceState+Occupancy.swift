@@ -37,38 +37,38 @@ extension PresenceEngine {
                 _ = restore(
                     PresenceState.Beacon(ofUnknownRhythm: beacon, heardBy: receiver, memberships: []), at: now)
             }
-            guard let place = table.place(of: beacon, in: tracked), let position = membership(of: place, in: region)
+            guard let place = table.place(of: beacon, in: tracked), let index = membership(of: place, in: region)
             else {
                 effects.append(.left(region, last: beacon, because: .region))
                 continue
             }
             if tracked[place].nearCount == 0 { endSilence(of: place, at: now) }
-            comeNear(position, of: place)
+            comeNear(index, of: place)
             // The next tick looks when it leaves. An earlier time would count as a late tick.
             schedule(place, at: now.nanoseconds)
         }
         return effects
     }
 
-    /// The position of a beacon's membership in a region; nil if it does not belong to the region.
+    /// The index of a beacon's membership in a region; nil if it does not belong to the region.
     private func membership(of place: Int, in region: RegionKey) -> Int? {
-        var position = tracked[place].membership
-        while position >= 0 {
-            let member = membership(position, of: place)
-            if keys[Int(member.region)] == region { return position }
-            position = Int(member.next)
+        var index = tracked[place].membership
+        while index >= 0 {
+            let member = membership(index, of: place)
+            if keys[Int(member.region)] == region { return index }
+            index = Int(member.next)
         }
         return nil
     }
 
     /// The silence of a beacon begins anew at all receivers.
     private mutating func endSilence(of place: Int, at now: MonotonicInstant) {
-        var position = tracked[place].link
-        while position >= 0 {
-            var link = link(position, of: place)
+        var index = tracked[place].link
+        while index >= 0 {
+            var link = link(index, of: place)
             link.model.setLastHeard(clock.time(of: link.receiver, at: now))
-            setLink(position, of: place, to: link)
-            position = Int(link.next)
+            setLink(index, of: place, to: link)
+            index = Int(link.next)
         }
         let joint = Int(tracked[place].joint)
         if joint >= 0 { joints[joint].setLastHeard(clock.timeOfAny(at: now)) }

@@ -134,11 +134,11 @@ extension PresenceEngine {
     /// Nanoseconds since any receiver heard the beacon, in that receiver's listening time.
     func silence(of place: Int, at now: MonotonicInstant) -> Int64 {
         var shortest = Int64.max
-        var position = tracked[place].link
-        while position >= 0 {
-            let link = link(position, of: place)
+        var index = tracked[place].link
+        while index >= 0 {
+            let link = link(index, of: place)
             shortest = min(shortest, silence(of: link, at: now))
-            position = Int(link.next)
+            index = Int(link.next)
         }
         return shortest
     }
@@ -203,10 +203,10 @@ extension PresenceEngine {
     @discardableResult
     func forEachLink(of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Link) -> Void) -> Int {
         var count = 0
-        var position = tracked[place].link
-        while position >= 0 {
-            let link = link(position, of: place)
-            position = Int(link.next)
+        var index = tracked[place].link
+        while index >= 0 {
+            let link = link(index, of: place)
+            index = Int(link.next)
             guard let receiver = UInt8(exactly: link.receiver.index) else { continue }
             var model = link.model
             // Only the silence matters. Otherwise equal states would differ by the time of the boot.
@@ -225,9 +225,9 @@ extension PresenceEngine {
         of place: Int, at now: MonotonicInstant, _ body: (PresenceState.Membership) -> Void
     ) -> Int {
         var count = 0
-        var position = tracked[place].membership
-        while position >= 0 {
-            let member = membership(position, of: place)
+        var index = tracked[place].membership
+        while index >= 0 {
+            let member = membership(index, of: place)
             let listened = clock.time(of: Receiver(index: member.receiver), at: now)
             let receiver = UInt8(exactly: member.receiver)
             let crossingTime = receiver == nil ? nil : member.crossingTime(at: listened)
@@ -239,7 +239,7 @@ extension PresenceEngine {
                         receiver: crossingTime == nil ? 0 : receiver ?? 0))
                 count += 1
             }
-            position = Int(member.next)
+            index = Int(member.next)
         }
         return count
     }
@@ -276,21 +276,21 @@ extension PresenceEngine {
         add(beacon)
         let place = tracked.count - 1
         var wanted: Set<RegionKey> = []
-        var position = TrackedBeacon.own
-        while position >= 0 {
-            let region = Int(membership(position, of: place).region)
+        var index = TrackedBeacon.own
+        while index >= 0 {
+            let region = Int(membership(index, of: place).region)
             let key = keys[region]
             wanted.insert(key)
             if let kept = before[key] {
-                if kept.isNear { comeNear(position, of: place) }
+                if kept.isNear { comeNear(index, of: place) }
                 if let crossingTime = kept.crossingTime, rules[region].threshold(isNear: kept.isNear) != nil {
                     let listened = clock.time(of: Receiver(index: UInt16(kept.receiver)), at: now)
-                    var member = membership(position, of: place)
+                    var member = membership(index, of: place)
                     member.setCrossing(for: crossingTime, by: UInt16(kept.receiver), at: listened)
-                    setMembership(position, of: place, to: member)
+                    setMembership(index, of: place, to: member)
                 }
             }
-            position = Int(membership(position, of: place).next)
+            index = Int(membership(index, of: place).next)
         }
         return wanted
     }

@@ -3,7 +3,7 @@ import Beacon
 /// One beacon in one region that it matches: whether it is near, and since when its level has been beyond the
 /// threshold.
 struct RegionPresence: Sendable, BitwiseCopyable {
-    /// Position in the engine's regions; −1: in none.
+    /// Index in the engine's regions; −1: in none.
     var region: Int32
     /// The next region of the same beacon, in the engine's list; −1: none.
     var next: Int32 = -1

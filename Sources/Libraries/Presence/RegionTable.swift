@@ -1,16 +1,16 @@
-/// Finds the position of a region by its key (the last of several with one key): open addressing over 4-byte entries.
+/// Finds the index of a region by its key (the last of several with one key): open addressing over 4-byte entries.
 ///
 /// A `Dictionary` would store the key, of 24 bytes, a second time.
 struct RegionTable: Sendable {
-    /// Position + 1; 0 is empty. A power of two, at most half of them taken.
+    /// Index + 1; 0 is empty. A power of two, at most half of them taken.
     private var slots: [UInt32]
 
     init(_ keys: [RegionKey]) {
         var size = 4
         while size < keys.count * 2 { size *= 2 }
         slots = Array(repeating: 0, count: size)
-        for (position, key) in keys.enumerated() {
-            slots[slot(of: key, in: keys)] = UInt32(truncatingIfNeeded: position + 1)
+        for (index, key) in keys.enumerated() {
+            slots[slot(of: key, in: keys)] = UInt32(truncatingIfNeeded: index + 1)
         }
     }
 

@@ -14,10 +14,10 @@ struct TrackedBeacon: Sendable, BitwiseCopyable {
     var ownLink: Link
     /// The first of its regions; `.none`: the beacon matches no region since the regions changed.
     var ownMembership: RegionPresence
-    /// The position of its joint model, in the engine's list; −1: it has none.
+    /// The index of its joint model, in the engine's list; −1: it has none.
     var joint: Int32 = -1
 
-    /// The position of the link and the membership that are stored in the beacon itself.
+    /// The index of the link and the membership that are stored in the beacon itself.
     static var own: Int { Int(Int32.max) }
 
     /// Where its chain of links begins.

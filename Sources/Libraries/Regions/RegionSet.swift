@@ -4,7 +4,7 @@ package import Base
 public struct RegionSet: Hashable, Sendable {
     /// In the order in which they came.
     public private(set) var regions: [Region] = []
-    private var positions: [ExactString: Int] = [:]
+    private var indices: [ExactString: Int] = [:]
 
     /// No regions.
     public init() {}
@@ -16,12 +16,12 @@ public struct RegionSet: Hashable, Sendable {
 
     /// The region with this key; nil if there is none.
     public subscript(rid rid: String) -> Region? {
-        positions[rid].map { regions[$0] }
+        indices[rid].map { regions[$0] }
     }
 
     /// The regions with these `rid`s, in the order in which they came.
     package func inOrder(_ rids: some Sequence<ExactString>) -> [Region] {
-        rids.compactMap { positions[$0] }.sorted().map { regions[$0] }
+        rids.compactMap { indices[$0] }.sorted().map { regions[$0] }
     }
 
     /// The `rid`s that regions have which changes insert or replace.
@@ -48,7 +48,7 @@ public struct RegionSet: Hashable, Sendable {
                 removed.remove(ExactString(region.rid))
                 insert(region)
             case .remove(let rid):
-                if positions[rid] != nil { removed.insert(rid) }
+                if indices[rid] != nil { removed.insert(rid) }
             case .removeMeant: break
             }
         }
@@ -79,7 +79,7 @@ public struct RegionSet: Hashable, Sendable {
             case .set(let region, let isRIDDerived):
                 named.insert(region.rid)
                 wanted[region.timestamp, default: []].insert(region.rid)
-                if isRIDDerived, positions[region.rid] == nil { derived.append((region.rid, region.timestamp)) }
+                if isRIDDerived, indices[region.rid] == nil { derived.append((region.rid, region.timestamp)) }
             case .remove(let rid): named.insert(rid)
             case .removeMeant(let removal): named.insert(removal.rid)
             }
@@ -95,10 +95,10 @@ public struct RegionSet: Hashable, Sendable {
     }
 
     private mutating func insert(_ region: Region) {
-        if let position = positions[region.rid] {
-            regions[position] = region
+        if let index = indices[region.rid] {
+            regions[index] = region
         } else {
-            positions[region.rid] = regions.count
+            indices[region.rid] = regions.count
             regions.appendSparingly(region)
         }
     }
@@ -106,7 +106,7 @@ public struct RegionSet: Hashable, Sendable {
     private mutating func remove(_ rids: Set<ExactString>) {
         guard !rids.isEmpty else { return }
         regions.removeAll { rids.contains($0.rid) }
-        positions = Dictionary(uniqueKeysWithValues: zip(regions.map { ExactString($0.rid) }, regions.indices))
+        indices = Dictionary(uniqueKeysWithValues: zip(regions.map { ExactString($0.rid) }, regions.indices))
     }
 
     private func difference(from before: RegionSet) -> RegionDifference {

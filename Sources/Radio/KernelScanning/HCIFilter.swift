@@ -34,9 +34,9 @@ struct HCIFilter: Hashable {
         code += [load(BPF_B, 0), jump(UInt32(HCI_COMMAND_PKT), 0, else: 2), load(BPF_H, 1), skip(6)]
         code += [load(BPF_B, 1), jump(UInt32(EVT_CMD_COMPLETE), 0, else: 2), load(BPF_H, 4), skip(2)]
         code += [jump(UInt32(EVT_CMD_STATUS), 0, else: last + 2), load(BPF_H, 5)]
-        for (position, opcode) in opcodes.enumerated() {
+        for (index, opcode) in opcodes.enumerated() {
             // The first result drops the packet, the second keeps it.
-            code.append(jump(UInt32(opcode.byteSwapped), last - UInt8(position), else: 0))
+            code.append(jump(UInt32(opcode.byteSwapped), last - UInt8(index), else: 0))
         }
         return code + [result(0), result(UInt32.max)]
     }

@@ -121,11 +121,11 @@ extension HCISession: HCIReaderDelegate {
         delegate?.session(self, answered: opcode, status: status, at: now)
         // Whose command it was shows in what was sent. An answer to both is rare, and then the own command was first or is asked
         // again after its deadline.
-        if let position = own.firstIndex(of: opcode) {
-            own.remove(at: position)
+        if let index = own.firstIndex(of: opcode) {
+            own.remove(at: index)
             carryOut(machine.answered(opcode, status: status, result: result, at: now))
-        } else if let position = foreign.firstIndex(where: { $0.opcode == opcode }) {
-            let command = foreign.remove(at: position)
+        } else if let index = foreign.firstIndex(where: { $0.opcode == opcode }) {
+            let command = foreign.remove(at: index)
             if status == HCIStatus.success { carryOut(machine.foreignCommand(command, at: now)) }
         }
     }

@@ -97,8 +97,8 @@ package enum ManagementEvent: Hashable, Sendable {
 
     private static func numbers(in bytes: Span<UInt8>, from offset: Int, count: Int) -> [UInt16]? {
         var numbers: [UInt16] = []
-        for position in 0..<count {
-            guard let number = bytes.littleEndian16(at: offset + 2 * position) else { return nil }
+        for index in 0..<count {
+            guard let number = bytes.littleEndian16(at: offset + 2 * index) else { return nil }
             numbers.append(number)
         }
         return numbers

@@ -14,8 +14,8 @@ final class PacketBuffer {
 
     init() {
         for index in 0..<Self.most {
-            let place = bytes.baseAddress.map { UnsafeMutableRawPointer($0 + index * Self.size) }
-            vectors.initializeElement(at: index, to: iovec(iov_base: place, iov_len: Self.size))
+            let start = bytes.baseAddress.map { UnsafeMutableRawPointer($0 + index * Self.size) }
+            vectors.initializeElement(at: index, to: iovec(iov_base: start, iov_len: Self.size))
             var header = received_packet()
             header.header.msg_iov = vectors.baseAddress.map { $0 + index }
             header.header.msg_iovlen = 1

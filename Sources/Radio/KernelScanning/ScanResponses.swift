@@ -23,7 +23,7 @@ enum ScanResponses {
             let isResponse = isLegacy ? event[offset] == 4 : event[offset] & 8 != 0
             if !isResponse {
                 kept[3] += 1
-                for position in offset..<end { kept.append(event[position]) }
+                for index in offset..<end { kept.append(event[index]) }
             }
             offset = end
             left -= 1

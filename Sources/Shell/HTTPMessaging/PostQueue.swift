@@ -35,7 +35,7 @@ package struct PostQueue: Sendable {
     /// The messages that stepped aside, in the order in which they are tried again.
     private var aside: [Entry] = []
     /// How far the present round has gone in `waiting`.
-    private var position = 0
+    private var current = 0
     /// Later messages that were tried in this round.
     private var tried = 0
     /// Whether the server has accepted a later message in this round.
@@ -53,8 +53,8 @@ package struct PostQueue: Sendable {
 
     /// The message to post now. It stays the next one until `accepted`, `refused` or `failed`.
     package func next(at now: MonotonicInstant) -> HTTPPost? {
-        if position == 0, let first = aside.first, let retry = first.retry, retry <= now { return first.post }
-        return waiting.indices.contains(position) ? waiting[position].post : nil
+        if current == 0, let first = aside.first, let retry = first.retry, retry <= now { return first.post }
+        return waiting.indices.contains(current) ? waiting[current].post : nil
     }
 
     /// Whether a message waits that has not stepped aside.
@@ -68,7 +68,7 @@ package struct PostQueue: Sendable {
         if let index = waiting.firstIndex(where: { $0.post.token == token }) {
             waiting.remove(at: index)
             if index > 0 { isProven = true }
-            position = 0
+            current = 0
         } else {
             aside.removeAll { $0.post.token == token }
         }
@@ -78,7 +78,7 @@ package struct PostQueue: Sendable {
     package mutating func refused(_ token: Int64) {
         waiting.removeAll { $0.post.token == token }
         aside.removeAll { $0.post.token == token }
-        position = 0
+        current = 0
     }
 
     /// The server has not accepted the message, and may accept it later.
@@ -93,25 +93,25 @@ package struct PostQueue: Sendable {
             aside.append(entry)
             return ([], true)
         }
-        guard waiting.indices.contains(position), waiting[position].post.token == token else { return ([], false) }
-        waiting[position].failures += 1
-        if position == 0, isProven, waiting[0].failures > Self.patience { return (stepAside(at: now), true) }
+        guard waiting.indices.contains(current), waiting[current].post.token == token else { return ([], false) }
+        waiting[current].failures += 1
+        if current == 0, isProven, waiting[0].failures > Self.patience { return (stepAside(at: now), true) }
         guard waiting[0].failures >= Self.patience, !isProven, tried < Self.mostTried, let following else {
             endRound()
             return ([], false)
         }
-        (position, tried) = (following, tried + 1)
+        (current, tried) = (following, tried + 1)
         return ([], true)
     }
 
     /// The next later message to try. One that has failed often says no more than the first does, so the ones behind it are tried.
     private var following: Int? {
-        let later = (position + 1)..<max(position + 1, waiting.count)
-        return later.first { waiting[$0].failures < Self.patience } ?? (position == 0 ? later.first : nil)
+        let later = (current + 1)..<max(current + 1, waiting.count)
+        return later.first { waiting[$0].failures < Self.patience } ?? (current == 0 ? later.first : nil)
     }
 
     /// The next attempt begins with the first message.
-    package mutating func endRound() { (position, tried, isProven) = (0, 0, false) }
+    package mutating func endRound() { (current, tried, isProven) = (0, 0, false) }
 
     private mutating func stepAside(at now: MonotonicInstant) -> [Outcome] {
         var entry = waiting.removeFirst()

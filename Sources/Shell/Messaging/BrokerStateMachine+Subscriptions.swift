@@ -86,14 +86,14 @@ extension BrokerStateMachine {
     mutating func refused(
         _ kind: Refused.Kind, _ object: String, because reason: String, _ cause: Refused.Cause = .rights
     ) -> Action {
-        let place = Refused(kind == .subscription ? kind : .message, object, on: settings.name, because: "")
-        if refusedObjects.count < Self.mostRefusedObjects { refusedObjects.insert(place) }
+        let refused = Refused(kind == .subscription ? kind : .message, object, on: settings.name, because: "")
+        if refusedObjects.count < Self.mostRefusedObjects { refusedObjects.insert(refused) }
         return .tell(.refusal(Refused(kind, object, on: settings.name, because: reason, cause: cause)))
     }
 
     mutating func admitted(_ kind: Refused.Kind, _ object: String) -> [Action] {
         guard !refusedObjects.isEmpty else { return [] }
-        let place = Refused(kind, object, on: settings.name, because: "")
-        return refusedObjects.remove(place) == nil ? [] : [.tell(.admitted(place))]
+        let refused = Refused(kind, object, on: settings.name, because: "")
+        return refusedObjects.remove(refused) == nil ? [] : [.tell(.admitted(refused))]
     }
 }

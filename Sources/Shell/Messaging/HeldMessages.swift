@@ -57,8 +57,8 @@ struct HeldMessages {
 
     /// Holds a message. The outbox has growing numbers.
     mutating func hold(_ message: QueuedPublication) {
-        let place = messages.firstIndex { $0.token.rawValue > message.token.rawValue }
-        messages.insert(message, at: place ?? messages.endIndex)
+        let index = messages.firstIndex { $0.token.rawValue > message.token.rawValue }
+        messages.insert(message, at: index ?? messages.endIndex)
     }
 
     /// Removes the message to be sent again now, if one is due.
@@ -81,8 +81,8 @@ struct HeldMessages {
         guard now >= freshPausedUntil, !waiting.isEmpty else { return nil }
         var topics = Set(messages.map(\.publication.topic))
         // An earlier message of the queue goes before a later one of its topic.
-        for place in waiting.indices where topics.insert(waiting[place].publication.topic).inserted {
-            if (waiting[place].publication.kind == .state) == isState { return waiting.remove(at: place) }
+        for index in waiting.indices where topics.insert(waiting[index].publication.topic).inserted {
+            if (waiting[index].publication.kind == .state) == isState { return waiting.remove(at: index) }
         }
         return nil
     }
@@ -94,10 +94,10 @@ struct HeldMessages {
         guard !messages.isEmpty else { return [] }
         var later = Set(waiting.compactMap(\.publication.replacement))
         var replaced: [QueuedPublication] = []
-        for place in messages.indices.reversed() {
-            guard let replacement = messages[place].publication.replacement, !later.insert(replacement).inserted
+        for index in messages.indices.reversed() {
+            guard let replacement = messages[index].publication.replacement, !later.insert(replacement).inserted
             else { continue }
-            replaced.append(messages.remove(at: place))
+            replaced.append(messages.remove(at: index))
         }
         return replaced
     }

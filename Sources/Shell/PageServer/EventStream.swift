@@ -60,7 +60,7 @@ private let endOfStream = -1
 
 /// The library's `MHD_ContentReaderCallback`.
 @Sendable func readEventStream(
-    _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int
+    _ context: UnsafeMutableRawPointer?, _ offset: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int
 ) -> Int {
     guard let context, let buffer else { return endOfStream }
     return Unmanaged<EventStream>.fromOpaque(context).takeUnretainedValue()

@@ -26,21 +26,21 @@ struct BootTimeline {
     /// - Returns: Epoch seconds, and whether they are estimated; nil if no later boot knows the time, or if the boot is
     ///   not recorded.
     func epochSeconds(of instant: MonotonicInstant, boot: String) -> (seconds: Int64, isEstimated: Bool)? {
-        guard let position = spans.firstIndex(where: { $0.row.id == boot }) else { return nil }
-        if let clock = spans[position].row.wallClock { return (clock.epochSeconds(at: instant), false) }
-        guard let next = spans[position...].firstIndex(where: { $0.row.wallClock != nil }),
+        guard let index = spans.firstIndex(where: { $0.row.id == boot }) else { return nil }
+        if let clock = spans[index].row.wallClock { return (clock.epochSeconds(at: instant), false) }
+        guard let next = spans[index...].firstIndex(where: { $0.row.wallClock != nil }),
             let clock = spans[next].row.wallClock
         else { return nil }
         var end = clock.epochOffset
-        for span in spans[(position + 1)..<next] { end -= span.lastAlive.nanoseconds }
-        let beforeEnd = max(0, spans[position].lastAlive.nanoseconds - instant.nanoseconds)
+        for span in spans[(index + 1)..<next] { end -= span.lastAlive.nanoseconds }
+        let beforeEnd = max(0, spans[index].lastAlive.nanoseconds - instant.nanoseconds)
         let estimate = WallClock(epochOffset: end - beforeEnd, isKnown: true).epochSeconds(at: .zero)
-        return (max(estimate, earliest(before: position) ?? estimate), true)
+        return (max(estimate, earliest(before: index) ?? estimate), true)
     }
 
-    /// The latest known time of the boots before `position`.
-    private func earliest(before position: Int) -> Int64? {
-        guard let known = spans[..<position].last(where: { $0.row.wallClock != nil }) else { return nil }
+    /// The latest known time of the boots before `index`.
+    private func earliest(before index: Int) -> Int64? {
+        guard let known = spans[..<index].last(where: { $0.row.wallClock != nil }) else { return nil }
         return known.row.wallClock?.epochSeconds(at: known.lastAlive)
     }
 }

@@ -8,7 +8,7 @@ struct Row<Column: ResultColumn> {
         let count = Column.allCases.count
         cells = []
         cells.reserveCapacity(count)
-        for position in 0..<count { cells.append(statement[position]) }
+        for index in 0..<count { cells.append(statement[index]) }
     }
 
     subscript(column: Column) -> SQLValue {

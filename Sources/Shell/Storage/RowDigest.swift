@@ -41,7 +41,7 @@ struct RowDigest {
 
     private mutating func add(word: UInt64) {
         var sum = value
-        for place in UInt64(0)..<8 { sum = Self.mix(sum, UInt8(truncatingIfNeeded: word >> (8 * place))) }
+        for index in UInt64(0)..<8 { sum = Self.mix(sum, UInt8(truncatingIfNeeded: word >> (8 * index))) }
         value = sum
     }
 

@@ -16,8 +16,8 @@ final class StatementCache {
 
     func remove(_ sql: String) -> OpaquePointer? {
         let length = sql.utf8.count
-        guard let place = idle.firstIndex(where: { $0.sql.utf8.count == length && $0.sql == sql }) else { return nil }
-        idle.swapAt(place, idle.count - 1)
+        guard let index = idle.firstIndex(where: { $0.sql.utf8.count == length && $0.sql == sql }) else { return nil }
+        idle.swapAt(index, idle.count - 1)
         return idle.removeLast().handle
     }
 

@@ -62,27 +62,27 @@ package struct RecordedMessage: Hashable, Sendable {
             let minute = number(14..<16), let second = number(17..<19), (1970...2200).contains(year),
             (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60
         else { return nil }
-        var position = 19
+        var cursor = 19
         var nanoseconds: Int64 = 0
-        if position < bytes.count, bytes[position] == UInt8(ascii: ".") || bytes[position] == UInt8(ascii: ",") {
-            position += 1
+        if cursor < bytes.count, bytes[cursor] == UInt8(ascii: ".") || bytes[cursor] == UInt8(ascii: ",") {
+            cursor += 1
             var unit: Int64 = 100_000_000
-            while position < bytes.count, let digit = number(position..<position + 1) {
+            while cursor < bytes.count, let digit = number(cursor..<cursor + 1) {
                 nanoseconds += digit * unit
                 unit /= 10
-                position += 1
+                cursor += 1
             }
         }
-        if position < bytes.count, bytes[position] == UInt8(ascii: "Z") { position += 1 }
+        if cursor < bytes.count, bytes[cursor] == UInt8(ascii: "Z") { cursor += 1 }
         var offset: Int64 = 0
-        if position < bytes.count {
+        if cursor < bytes.count {
             let sign: Int64
-            switch bytes[position] {
+            switch bytes[cursor] {
             case UInt8(ascii: "+"): sign = 1
             case UInt8(ascii: "-"): sign = -1
             default: return nil
             }
-            let digits = bytes[(position + 1)...].filter { $0 != UInt8(ascii: ":") }
+            let digits = bytes[(cursor + 1)...].filter { $0 != UInt8(ascii: ":") }
             guard digits.count == 4, digits.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) else {
                 return nil
             }

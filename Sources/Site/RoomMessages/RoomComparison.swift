@@ -66,13 +66,13 @@ package struct RoomComparison: Sendable {
     }
 
     private mutating func add(_ second: HeardSecond, of gateway: String, at time: Double) {
-        let place = gateways.firstIndex(of: gateway) ?? gateways.count
-        if place == gateways.count { gateways.append(gateway) }
+        let index = gateways.firstIndex(of: gateway) ?? gateways.count
+        if index == gateways.count { gateways.append(gateway) }
         for reading in second.readings {
             guard let level = reading.level else { continue }
             let age = Double(reading.age.nanoseconds) / 1e9
             readings[reading.beacon, default: []].append(
-                PeerReading(time: time - age, level: Double(level), gateway: place))
+                PeerReading(time: time - age, level: Double(level), gateway: index))
         }
     }
 

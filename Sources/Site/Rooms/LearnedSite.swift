@@ -6,7 +6,7 @@ package struct LearnedSite: Hashable, Sendable {
     package struct Moment: Hashable, Sendable {
         /// The level of one gateway.
         package struct Level: Hashable, Sendable {
-            /// Position in `gateways`.
+            /// Index in `gateways`.
             package var gateway: Int
             /// Eighths of a dB, -1024 … 1023; nil if the gateway was not listening.
             package var eighths: Int?
@@ -29,7 +29,7 @@ package struct LearnedSite: Hashable, Sendable {
     package struct Levels: Hashable, Sendable {
         /// What one gateway heard.
         package struct Cell: Hashable, Sendable {
-            /// Position in `gateways`.
+            /// Index in `gateways`.
             package var gateway: Int
             /// Seconds in which it heard the tag, and in which it was not listening.
             package var heard: Float
@@ -54,11 +54,11 @@ package struct LearnedSite: Hashable, Sendable {
 
     package struct Gateway: Hashable, Sendable {
         package var name: String
-        /// Position in `rooms`; nil if the gateway's room is unknown.
+        /// Index in `rooms`; nil if the gateway's room is unknown.
         package var room: Int?
         /// Whether its messages count: it has sent enough of them.
         package var isKnown: Bool
-        /// Position in `rooms` of the room that it named before, if it is not known whether it was carried from there.
+        /// Index in `rooms` of the room that it named before, if it is not known whether it was carried from there.
         package var formerRoom: Int?
 
         package init(name: String, room: Int?, isKnown: Bool = true) {
@@ -74,7 +74,7 @@ package struct LearnedSite: Hashable, Sendable {
         package var own: Levels
         /// The mean probability, 0 … 1, that the levels alone gave to the room while it was trained.
         package var placed: Float
-        /// How often tags moved between this room and others, which are given by their positions in `rooms`.
+        /// How often tags moved between this room and others, which are given by their indices in `rooms`.
         package var exits: [Exit]
         /// What counts for nothing until it is known whether a gateway was carried from this room; nil if there is no such gateway.
         package var aside: Aside?

@@ -16,8 +16,8 @@ package struct LearnedSource: Sendable {
     package var learnedGateways: [LearnedSite.Gateway] {
         gateways.elements.map { gateway in
             var learned = LearnedSite.Gateway(
-                name: gateway.name, room: gateway.room?.position, isKnown: gateway.isKnown)
-            learned.formerRoom = gateway.askedRoom?.position
+                name: gateway.name, room: gateway.room?.number, isKnown: gateway.isKnown)
+            learned.formerRoom = gateway.askedRoom?.number
             return learned
         }
     }
@@ -25,10 +25,10 @@ package struct LearnedSource: Sendable {
     package var roomCount: Int { rooms.count }
 
     /// One room, so that not all of them are in memory in another form at once.
-    package func room(at position: Int) -> LearnedSite.LearnedRoom {
-        let room = learned.elements[position]
+    package func room(at index: Int) -> LearnedSite.LearnedRoom {
+        let room = learned.elements[index]
         var kept = LearnedSite.LearnedRoom(
-            name: rooms.elements[position].name, labelled: room.labelled.moments, own: room.own.kept,
+            name: rooms.elements[index].name, labelled: room.labelled.moments, own: room.own.kept,
             placed: room.placed, exits: room.exits.kept)
         kept.aside = room.aside.map { LearnedSite.LearnedRoom.Aside(placed: $0.placed, exits: $0.exits.kept) }
         return kept

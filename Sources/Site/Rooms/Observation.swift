@@ -48,8 +48,8 @@ struct Observation: Sendable {
     ) {
         window.elapsed = elapsed
         let freshSince = now.advanced(bySeconds: -tuning.silence.freshSeconds)
-        for place in gathered.indices {
-            let gateway = gathered[place]
+        for index in gathered.indices {
+            let gateway = gathered[index]
             window.levels[gateway] = gateways[gateway].levelOfSilence(tuning.silence)
         }
         gathered.removeAll(keepingCapacity: true)
@@ -134,8 +134,8 @@ struct Observation: Sendable {
         weighPlacement(&tag, gateways, places)
         let trust = weighFingerprints(&tag, gateways, learned)
         evidence.removeAll(keepingCapacity: true)
-        for place in rooms.indices {
-            evidence.append((1 - trust) * placement[place] + trust * fingerprint[place])
+        for index in rooms.indices {
+            evidence.append((1 - trust) * placement[index] + trust * fingerprint[index])
         }
     }
 
@@ -145,8 +145,8 @@ struct Observation: Sendable {
     ) {
         placement.removeAll(keepingCapacity: true)
         var best = tuning.silence.missLevel
-        for place in window.heard.indices {
-            if let level = window.levels[window.heard[place]].dBm, level > best { best = level }
+        for index in window.heard.indices {
+            if let level = window.levels[window.heard[index]].dBm, level > best { best = level }
         }
         for room in rooms {
             var sum: Float = 0
@@ -164,9 +164,9 @@ struct Observation: Sendable {
                     sum + silent
                     * FixedMath.exp(tuning.observation.levelSlope * (tuning.silence.missLevel - best))
             } else {
-                // By position: an iterator would hold the array.
-                for place in places[room].gateways.indices {
-                    let level = heldLevel(of: places[room].gateways[place], tag, gateways)
+                // By index: an iterator would hold the array.
+                for index in places[room].gateways.indices {
+                    let level = heldLevel(of: places[room].gateways[index], tag, gateways)
                     sum += FixedMath.exp(tuning.observation.levelSlope * (level - best))
                 }
             }
@@ -217,8 +217,8 @@ struct Observation: Sendable {
         let share = labelledSeconds / max(1, allSeconds)
         labelledShare = share
         completeFingerprints(novelty: novelty)
-        if let room = tag.room, let place = rooms.firstIndex(of: room), isGatewayMissing(to: tag, gateways) {
-            fingerprint[place] += own.missingWorth
+        if let room = tag.room, let index = rooms.firstIndex(of: room), isGatewayMissing(to: tag, gateways) {
+            fingerprint[index] += own.missingWorth
         }
         let placed = placedSeconds / max(1, labelledSeconds)
         let worth = own.placementWorth / max(1, window.elapsed)
@@ -232,10 +232,10 @@ struct Observation: Sendable {
     @inline(__always)
     private mutating func weighNothingHeard() -> Float {
         var base: Float = 0
-        for place in weighed.indices { parts[weighed[place]] = 0 }
+        for index in weighed.indices { parts[weighed[index]] = 0 }
         weighed.removeAll(keepingCapacity: true)
-        for place in window.heard.indices {
-            let gateway = window.heard[place]
+        for index in window.heard.indices {
+            let gateway = window.heard[index]
             guard let level = window.levels[gateway].dBm else { continue }
             weighed.append(gateway)
             let difference = (level - tuning.silence.missLevel) / tuning.prints.kernelWidth
@@ -251,19 +251,19 @@ struct Observation: Sendable {
     private mutating func completeFingerprints(novelty: Float) {
         guard let best = fingerprint.max(), let placed = placement.max() else { return }
         let untrained = labelledShare * min(max(0, best - novelty), tuning.observation.untrainedPenalty)
-        for place in rooms.indices {
-            let share = shares[place]
-            fingerprint[place] =
-                share * fingerprint[place] + (1 - share) * (best + placement[place] - placed - untrained)
+        for index in rooms.indices {
+            let share = shares[index]
+            fingerprint[index] =
+                share * fingerprint[index] + (1 - share) * (best + placement[index] - placed - untrained)
         }
     }
 
     /// The probability of a room after some windows like this one, from the levels alone.
     func placedProbability(of room: RoomIndex) -> Float {
-        guard let place = rooms.firstIndex(of: room), let best = placement.max() else { return 0 }
+        guard let index = rooms.firstIndex(of: room), let best = placement.max() else { return 0 }
         let windows = tuning.observation.placementWindows
         let sum = placement.reduce(0) { $0 + FixedMath.exp(windows * ($1 - best)) }
-        return FixedMath.exp(windows * (placement[place] - best)) / sum
+        return FixedMath.exp(windows * (placement[index] - best)) / sum
     }
 
     /// Whether one reading is enough to report the first room of a tag: a gateway of this room hears the tag clearly louder than all gateways
@@ -287,7 +287,7 @@ struct Observation: Sendable {
     ///
     /// - Parameter gateway: Its level is left out; nil: none is.
     mutating func margin(
-        of place: Int, without gateway: GatewayIndex? = nil, _ tag: inout Tag,
+        of index: Int, without gateway: GatewayIndex? = nil, _ tag: inout Tag,
         _ gateways: Table<GatewayIndex, GatewayState>,
         _ places: Table<RoomIndex, Room>, _ learned: Table<RoomIndex, RoomKnowledge>
     ) -> Float {
@@ -295,8 +295,8 @@ struct Observation: Sendable {
         if let gateway { window.levels[gateway] = .none }
         weigh(&tag, gateways, places, learned)
         if let gateway, let level { window.levels[gateway] = level }
-        let others = evidence.indices.filter { $0 != place }.map { evidence[$0] }
-        return evidence[place] - (others.max() ?? 0)
+        let others = evidence.indices.filter { $0 != index }.map { evidence[$0] }
+        return evidence[index] - (others.max() ?? 0)
     }
 }
 

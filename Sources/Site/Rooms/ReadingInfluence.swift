@@ -31,16 +31,16 @@ package struct ReadingInfluence: Hashable, Sendable {
         var (tag, trial) = (known, observation)
         trial.gather(&tag, gateways, elapsed: tag.movement.interval, at: judged)
         trial.chooseRooms(for: &tag, gateways, rooms, learned, trained: plan.trainedWithoutGateway)
-        guard trial.rooms.count >= 2, let room = tag.room ?? believed, let place = trial.rooms.firstIndex(of: room)
+        guard trial.rooms.count >= 2, let room = tag.room ?? believed, let index = trial.rooms.firstIndex(of: room)
         else { return [] }
-        let whole = trial.margin(of: place, &tag, gateways, rooms, learned)
+        let whole = trial.margin(of: index, &tag, gateways, rooms, learned)
         let nearby = trial.rooms.flatMap { rooms[$0].gateways.prefix(Observation.mostSilent) }
         var found: [ReadingInfluence] = []
         for gateway in Set(tag.levels.map(\.gateway) + nearby).sorted() {
             guard let dBm = trial.window.levels[gateway].dBm else { continue }
             var other = tag
             other.forget(gateway)
-            let influence = whole - trial.margin(of: place, without: gateway, &other, gateways, rooms, learned)
+            let influence = whole - trial.margin(of: index, without: gateway, &other, gateways, rooms, learned)
             guard abs(influence) >= Self.least else { continue }
             found.append(
                 ReadingInfluence(

@@ -2,41 +2,41 @@ package import Base
 package import SiteProtocol
 
 extension RoomEngine {
-    /// Whether the tag at a position in `tags` is at home, and its room, as currently decided.
-    package func decided(ofTag position: Int) -> (isHome: Bool, room: RoomName?) {
-        guard let tag = states.index(at: position) else { return (false, nil) }
+    /// Whether the tag at an index in `tags` is at home, and its room, as currently decided.
+    package func decided(ofTag index: Int) -> (isHome: Bool, room: RoomName?) {
+        guard let tag = states.index(at: index) else { return (false, nil) }
         return (states[tag].isHome, plan.name(of: states[tag].room))
     }
 
-    /// When the tag at a position in `tags` sent the latest packet that a gateway heard; nil if none was heard since the start.
-    package func latestPacket(ofTag position: Int) -> MonotonicInstant? {
-        states.index(at: position).flatMap { states[$0].latestPacket }
+    /// When the tag at an index in `tags` sent the latest packet that a gateway heard; nil if none was heard since the start.
+    package func latestPacket(ofTag index: Int) -> MonotonicInstant? {
+        states.index(at: index).flatMap { states[$0].latestPacket }
     }
 
     /// The rooms that the tag may be in, with their probabilities.
-    package func belief(ofTag position: Int) -> [(room: RoomName, probability: Float)] {
-        guard let tag = states.index(at: position) else { return [] }
+    package func belief(ofTag index: Int) -> [(room: RoomName, probability: Float)] {
+        guard let tag = states.index(at: index) else { return [] }
         return states[tag].belief.rooms.map { (plan.hearing.rooms[$0.room].name, $0.probability) }
     }
 
-    /// Why the tag at a position in `tags` is believed to be where it is.
-    package func explanation(ofTag position: Int, at now: MonotonicInstant) -> TagExplanation {
-        states.index(at: position).map { TagExplanation($0, states[$0], plan, tuning.report, at: now) }
+    /// Why the tag at an index in `tags` is believed to be where it is.
+    package func explanation(ofTag index: Int, at now: MonotonicInstant) -> TagExplanation {
+        states.index(at: index).map { TagExplanation($0, states[$0], plan, tuning.report, at: now) }
             ?? TagExplanation()
     }
 
     /// The silence after which the slowest of its gateways gives the tag up, so that it is away; nil if it is away already.
     ///
     /// It is separate from the explanation, which the page requests for each tag every second, because this visits all tags.
-    package func leaveTimeout(ofTag position: Int, at now: MonotonicInstant) -> Duration? {
-        guard let tag = states.index(at: position), states[tag].isHome else { return nil }
+    package func leaveTimeout(ofTag index: Int, at now: MonotonicInstant) -> Duration? {
+        guard let tag = states.index(at: index), states[tag].isHome else { return nil }
         return attendance.leaveTimeout(of: states[tag].description, at: now)
     }
 
-    /// The readings of the last window with the largest influence on the room of the tag at a position in `tags`, the largest
+    /// The readings of the last window with the largest influence on the room of the tag at an index in `tags`, the largest
     /// first. Empty if nothing is to be decided: the tag is away, or fewer than two rooms are possible. This runs on request.
-    package func influences(ofTag position: Int) -> [ReadingInfluence] {
-        guard let tag = states.index(at: position), states[tag].isHome, let judged = states[tag].judged else {
+    package func influences(ofTag index: Int) -> [ReadingInfluence] {
+        guard let tag = states.index(at: index), states[tag].isHome, let judged = states[tag].judged else {
             return []
         }
         return ReadingInfluence.found(

@@ -212,7 +212,7 @@ package struct RoomEngine: Sendable {
         effects.append(
             .decided(
                 Decision(
-                    tag: tag.position, isHome: states[tag].isHome, from: plan.name(of: from),
+                    tag: tag.number, isHome: states[tag].isHome, from: plan.name(of: from),
                     to: plan.name(of: states[tag].room), confidence: confidence)))
     }
 

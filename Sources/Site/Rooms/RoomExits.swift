@@ -19,8 +19,8 @@ struct RoomExits: Sendable {
 
     mutating func count(_ room: RoomIndex, _ weight: Float) {
         guard weight > 0 else { return }
-        if let place = exits.firstIndex(where: { $0.room == room }) {
-            exits[place].count += weight
+        if let index = exits.firstIndex(where: { $0.room == room }) {
+            exits[index].count += weight
         } else {
             if exits.count >= Self.most, let rarest = exits.indices.min(by: { exits[$0].count < exits[$1].count }) {
                 exits.remove(at: rarest)
@@ -29,13 +29,13 @@ struct RoomExits: Sendable {
         }
         changes = exits.reduce(0) { $0 + $1.count }
         guard changes > Self.mostChanges else { return }
-        for place in exits.indices { exits[place].count /= 2 }
+        for index in exits.indices { exits[index].count /= 2 }
         changes /= 2
     }
 
     /// The form that is stored.
     var kept: [LearnedSite.LearnedRoom.Exit] {
-        exits.map { LearnedSite.LearnedRoom.Exit(room: $0.room.position, count: $0.count) }
+        exits.map { LearnedSite.LearnedRoom.Exit(room: $0.room.number, count: $0.count) }
     }
 
     /// Restores what was stored of a room. What is impossible is left out.

@@ -41,14 +41,14 @@ struct RoomFingerprints: Sendable {
     /// What was set aside of one gateway counts again. What it measured since is newer, and stays.
     mutating func bringBack(gateway: GatewayIndex) {
         for one in aside where one.gateway == gateway {
-            guard let place = prints.firstIndex(where: { $0.id == one.id }),
-                let entry = prints[place].levels.firstIndex(where: { $0.gateway == gateway }),
-                prints[place].levels[entry].eighths == nil
+            guard let index = prints.firstIndex(where: { $0.id == one.id }),
+                let entry = prints[index].levels.firstIndex(where: { $0.gateway == gateway }),
+                prints[index].levels[entry].eighths == nil
             else { continue }
             if let eighths = one.eighths {
-                prints[place].levels[entry].eighths = eighths
+                prints[index].levels[entry].eighths = eighths
             } else {
-                prints[place].levels.remove(at: entry)
+                prints[index].levels.remove(at: entry)
             }
         }
         dropAside(gateway: gateway)
@@ -64,17 +64,17 @@ struct RoomFingerprints: Sendable {
     }
 
     private mutating func removeLevels(of gateway: GatewayIndex) {
-        for place in prints.indices { prints[place].levels.removeAll { $0.gateway == gateway } }
+        for index in prints.indices { prints[index].levels.removeAll { $0.gateway == gateway } }
     }
 
     /// Adds a new gateway, of which nothing is known.
     mutating func welcome(gateway: GatewayIndex) {
-        for place in prints.indices where prints[place].levels.count < Self.mostLevels {
-            let levels = prints[place].levels
+        for index in prints.indices where prints[index].levels.count < Self.mostLevels {
+            let levels = prints[index].levels
             guard !levels.contains(where: { $0.gateway == gateway }) else { continue }
-            let position = levels.firstIndex { $0.gateway > gateway } ?? levels.endIndex
-            prints[place].levels.insert(
-                FingerprintLevel(gateway: gateway, eighths: nil), at: position)
+            let following = levels.firstIndex { $0.gateway > gateway } ?? levels.endIndex
+            prints[index].levels.insert(
+                FingerprintLevel(gateway: gateway, eighths: nil), at: following)
         }
     }
 
@@ -119,11 +119,11 @@ struct RoomFingerprints: Sendable {
     mutating func add(_ levels: [FingerprintLevel], seconds: Float, order: UInt64, _ tuning: RoomTuning) {
         var nearest: Int?
         var least = tuning.prints.mergeDistance
-        for place in prints.indices {
-            let distance = Self.meanSquare(prints[place].levels, levels, below: least, tuning)
+        for index in prints.indices {
+            let distance = Self.meanSquare(prints[index].levels, levels, below: least, tuning)
             if distance < least {
                 least = distance
-                nearest = place
+                nearest = index
             }
         }
         if let nearest {
@@ -135,20 +135,20 @@ struct RoomFingerprints: Sendable {
         self.seconds = prints.reduce(0) { $0 + $1.seconds }
     }
 
-    private mutating func merge(_ levels: [FingerprintLevel], into place: Int, seconds: Float, order: UInt64) {
-        let total = min(prints[place].seconds + seconds, 30)
+    private mutating func merge(_ levels: [FingerprintLevel], into index: Int, seconds: Float, order: UInt64) {
+        let total = min(prints[index].seconds + seconds, 30)
         // Windows that are worth nothing have no share of each other; 0/0 has no value that a level could take.
         guard total > 0 else { return }
         let share = seconds / total
-        for entry in prints[place].levels.indices {
-            let gateway = prints[place].levels[entry].gateway
+        for entry in prints[index].levels.indices {
+            let gateway = prints[index].levels[entry].gateway
             guard let new = levels.first(where: { $0.gateway == gateway })?.eighths else { continue }
-            let old = prints[place].levels[entry].eighths
-            prints[place].levels[entry].eighths =
+            let old = prints[index].levels[entry].eighths
+            prints[index].levels[entry].eighths =
                 old.map { Int16(Float($0) + (Float(new) - Float($0)) * share) } ?? new
         }
-        prints[place].seconds = total
-        prints[place].order = order
+        prints[index].seconds = total
+        prints[index].order = order
     }
 
     /// Removes the fingerprint that represents the fewest seconds; of equals, the oldest.
@@ -254,10 +254,10 @@ extension RoomFingerprints {
             LearnedSite.Moment(
                 seconds: print.seconds,
                 levels: print.levels.map {
-                    LearnedSite.Moment.Level(gateway: $0.gateway.position, eighths: $0.eighths.map(Int.init))
+                    LearnedSite.Moment.Level(gateway: $0.gateway.number, eighths: $0.eighths.map(Int.init))
                 },
                 aside: aside.filter { $0.id == print.id }.map {
-                    LearnedSite.Moment.Level(gateway: $0.gateway.position, eighths: $0.eighths.map(Int.init))
+                    LearnedSite.Moment.Level(gateway: $0.gateway.number, eighths: $0.eighths.map(Int.init))
                 })
         }
     }

@@ -44,40 +44,40 @@ struct RoomLevels: Sendable {
 
     /// Adds a new gateway, of which nothing is known.
     mutating func welcome(gateway: GatewayIndex) {
-        guard seconds > 0, let place = placeOfCell(gateway) else { return }
-        cells[place].unknown = seconds
+        guard seconds > 0, let index = indexOfCell(gateway) else { return }
+        cells[index].unknown = seconds
     }
 
-    /// The place of a gateway's cell, which is added if it is missing; nil if there are too many cells.
-    private mutating func placeOfCell(_ gateway: GatewayIndex) -> Int? {
-        let place = cells.firstIndex { $0.gateway >= gateway } ?? cells.endIndex
-        if place < cells.endIndex, cells[place].gateway == gateway { return place }
+    /// The index of a gateway's cell, which is added if it is missing; nil if there are too many cells.
+    private mutating func indexOfCell(_ gateway: GatewayIndex) -> Int? {
+        let index = cells.firstIndex { $0.gateway >= gateway } ?? cells.endIndex
+        if index < cells.endIndex, cells[index].gateway == gateway { return index }
         guard cells.count < Self.mostCells else { return nil }
-        cells.insert(Cell(gateway: gateway), at: place)
-        return place
+        cells.insert(Cell(gateway: gateway), at: index)
+        return index
     }
 
     /// Adds a window that lasted `seconds`.
     mutating func add(_ levels: ArraySlice<FingerprintLevel>, seconds: Float, _ tuning: RoomTuning) {
         for level in levels {
-            guard let place = placeOfCell(level.gateway) else { continue }
+            guard let index = indexOfCell(level.gateway) else { continue }
             if let eighths = level.eighths {
                 let value = Float(eighths) / 8
-                cells[place].heard += seconds
-                let deviation = value - cells[place].mean
-                cells[place].mean += deviation * seconds / cells[place].heard
-                cells[place].squares += seconds * deviation * (value - cells[place].mean)
+                cells[index].heard += seconds
+                let deviation = value - cells[index].mean
+                cells[index].mean += deviation * seconds / cells[index].heard
+                cells[index].squares += seconds * deviation * (value - cells[index].mean)
             } else {
-                cells[place].unknown += seconds
+                cells[index].unknown += seconds
             }
         }
         self.seconds += seconds
         guard self.seconds > tuning.levels.mostOwnSeconds else { return }
         self.seconds /= 2
-        for place in cells.indices {
-            cells[place].heard /= 2
-            cells[place].unknown /= 2
-            cells[place].squares /= 2
+        for index in cells.indices {
+            cells[index].heard /= 2
+            cells[index].unknown /= 2
+            cells[index].squares /= 2
         }
     }
 
@@ -86,7 +86,7 @@ struct RoomLevels: Sendable {
         let missCap = min(tuning.prints.missCap, tuning.prints.missPerPacket * Float(window.packets)) / 2
         let width = tuning.prints.kernelWidth * tuning.prints.kernelWidth
         // Where there was no place for a gateway, nothing is known of it, as of a new one.
-        var other = Cell(gateway: GatewayIndex(position: 0))
+        var other = Cell(gateway: GatewayIndex(number: 0))
         if cells.count == Self.mostCells { other.unknown = seconds }
         var sum: Float = 0
         var next = 0
@@ -134,7 +134,7 @@ extension RoomLevels {
             seconds: seconds,
             cells: cells.map {
                 LearnedSite.Levels.Cell(
-                    gateway: $0.gateway.position, heard: $0.heard, unknown: $0.unknown, mean: $0.mean,
+                    gateway: $0.gateway.number, heard: $0.heard, unknown: $0.unknown, mean: $0.mean,
                     squares: $0.squares)
             })
     }

@@ -172,8 +172,8 @@ package struct SitePlan: Sendable {
         var ignored: [RoomEngine.Effect] = []
         roomsWithoutGateway = nil
         let inhabited = Set(learned.gateways.filter(\.isKnown).flatMap { [$0.room, $0.formerRoom] })
-        return learned.rooms.enumerated().map { position, room in
-            let isOfUse = !room.labelled.isEmpty || room.own.seconds > 0 || inhabited.contains(position)
+        return learned.rooms.enumerated().map { index, room in
+            let isOfUse = !room.labelled.isEmpty || room.own.seconds > 0 || inhabited.contains(index)
             return isOfUse ? self.room(named: room.name, &tags, at: nil, &ignored) : nil
         }
     }

@@ -16,8 +16,8 @@ struct Smoother: Sendable {
         var end = learner.rooms.count
         /// The range of the rooms of the window after this one.
         var later = end..<end
-        for place in learner.windows.indices.reversed() {
-            let window = learner.windows[place]
+        for index in learner.windows.indices.reversed() {
+            let window = learner.windows[index]
             let rooms = end - window.rooms..<end
             // Other rooms were chosen, so the later windows say nothing about these.
             let isSameChoice =
@@ -34,8 +34,8 @@ struct Smoother: Sendable {
                 total += product
                 if product > best?.product ?? -1 { best = (product, learner.rooms[room].room) }
             }
-            if place < count, let best, total > 0, best.product / total >= tuning.learning.learnProbability {
-                certain.append(CertainWindow(window: place, room: best.room, levelsEnd: levelsEnd))
+            if index < count, let best, total > 0, best.product / total >= tuning.learning.learnProbability {
+                certain.append(CertainWindow(window: index, room: best.room, levelsEnd: levelsEnd))
             }
             lookBack(over: window, learner.rooms[rooms], tuning)
             later = rooms
@@ -53,16 +53,16 @@ struct Smoother: Sendable {
         var best = -Float.infinity
         for room in rooms { best = max(best, room.evidence) }
         var sum: Float = 0
-        for (place, room) in zip(after.indices, rooms) {
-            after[place] *= FixedMath.exp(max(room.evidence - best, -tuning.transition.windowCap))
-            sum += after[place]
+        for (index, room) in zip(after.indices, rooms) {
+            after[index] *= FixedMath.exp(max(room.evidence - best, -tuning.transition.windowCap))
+            sum += after[index]
         }
         let spread = moved / max(1, Float(rooms.count) - 1)
         var most: Float = 0
-        for place in after.indices {
-            after[place] = after[place] * (1 - moved - spread) + sum * spread
-            most = max(most, after[place])
+        for index in after.indices {
+            after[index] = after[index] * (1 - moved - spread) + sum * spread
+            most = max(most, after[index])
         }
-        for place in after.indices { after[place] = most > 0 ? after[place] / most : 1 }
+        for index in after.indices { after[index] = most > 0 ? after[index] / most : 1 }
     }
 }

@@ -30,15 +30,15 @@ struct Tag: Sendable {
 
     /// Records a level.
     mutating func hear(_ heard: HeardLevel, longestPause: Float, _ tuning: LevelCourseTuning) {
-        if let place = levels.firstIndex(where: { $0.gateway >= heard.gateway }) {
-            if levels[place].gateway == heard.gateway {
+        if let index = levels.firstIndex(where: { $0.gateway >= heard.gateway }) {
+            if levels[index].gateway == heard.gateway {
                 var heard = heard
-                heard.continueCourse(of: levels[place], longestPause: longestPause, tuning)
-                levels[place] = heard
+                heard.continueCourse(of: levels[index], longestPause: longestPause, tuning)
+                levels[index] = heard
                 return
             }
             if levels.count < Self.mostLevels {
-                levels.insert(heard, at: place)
+                levels.insert(heard, at: index)
                 return
             }
         } else if levels.count < Self.mostLevels {
@@ -52,8 +52,8 @@ struct Tag: Sendable {
             }), levels[least].level < heard.level || heard.at.nanoseconds - levels[least].at.nanoseconds > 2_000_000_000
         else { return }
         levels.remove(at: least)
-        let place = levels.firstIndex { $0.gateway > heard.gateway } ?? levels.endIndex
-        levels.insert(heard, at: place)
+        let index = levels.firstIndex { $0.gateway > heard.gateway } ?? levels.endIndex
+        levels.insert(heard, at: index)
     }
 
     /// Forgets what a gateway heard of the tag.
@@ -75,7 +75,7 @@ struct Tag: Sendable {
         _ tuning: RoomTuning
     ) {
         guard movement.sense(levels, in: window, since: since, gateways, at: now, tuning) else { return }
-        for place in levels.indices { levels[place].course.beginAnew() }
+        for index in levels.indices { levels[index].course.beginAnew() }
     }
 
     /// What is known about the tag's place is wrong now: a gateway stands elsewhere, or a room was forgotten.

@@ -1,6 +1,6 @@
-/// Selects a tag; its position is that in `RoomEngine.tags`.
+/// Selects a tag; its number is the index in `RoomEngine.tags`.
 struct TagIndex: TableIndex {
     private let value: UInt32
-    init(position: Int) { value = UInt32(truncatingIfNeeded: position) }
-    var position: Int { Int(value) }
+    init(number: Int) { value = UInt32(truncatingIfNeeded: number) }
+    var number: Int { Int(value) }
 }

@@ -36,7 +36,7 @@ struct TagPresence: Sendable {
 
     /// The tag of a beacon; nil if the beacon is not a tag.
     mutating func tag(of beacon: BeaconID) -> TagIndex? {
-        engine.mostExactRegion(of: beacon).map(TagIndex.init(position:))
+        engine.mostExactRegion(of: beacon).map(TagIndex.init(number:))
     }
 
     func isInside(_ tag: TagDescription) -> Bool { engine.isOccupied(Self.region(of: tag)) }
@@ -97,7 +97,7 @@ struct TagPresence: Sendable {
         guard pattern.major == nil || pattern.minor == nil else { return standIn }
         // The others have one beacon each at most, so that a free one is among these.
         for offset in 0...tags.count {
-            let number = UInt16(truncatingIfNeeded: tag.position + offset)
+            let number = UInt16(truncatingIfNeeded: tag.number + offset)
             standIn = BeaconID(uuid: pattern.uuid, major: pattern.major ?? number, minor: pattern.minor ?? number)
             if self.tag(of: standIn) == tag { break }
         }
@@ -114,9 +114,9 @@ struct TagPresence: Sendable {
         guard !effects.isEmpty else { return [] }
         return effects.compactMap { effect in
             switch effect {
-            case .entered(let region, _): engine.index(of: region).map { .entered(TagIndex(position: $0)) }
+            case .entered(let region, _): engine.index(of: region).map { .entered(TagIndex(number: $0)) }
             case .left(let region, let last, _):
-                engine.index(of: region).map { .left(TagIndex(position: $0), last: last) }
+                engine.index(of: region).map { .left(TagIndex(number: $0), last: last) }
             // The rooms service does not report this yet.
             case .dropped: nil
             }
@@ -135,6 +135,6 @@ struct TagPresence: Sendable {
     private static func region(of tag: TagDescription) -> RegionKey { RegionKey(tracker: 0, rid: tag.id) }
 
     private static func receiver(of gateway: GatewayIndex) -> Receiver {
-        Receiver(index: UInt16(truncatingIfNeeded: gateway.position))
+        Receiver(index: UInt16(truncatingIfNeeded: gateway.number))
     }
 }

@@ -21,8 +21,8 @@ struct Tags: Sendable {
 
     func contains(index: TagIndex) -> Bool { table.contains(index: index) }
 
-    /// The index of the tag at a position in `RoomEngine.tags`; nil if there is none.
-    func index(at position: Int) -> TagIndex? { table.index(at: position) }
+    /// The index of the tag with a number in `RoomEngine.tags`; nil if there is none.
+    func index(at number: Int) -> TagIndex? { table.index(at: number) }
 
     // A tag is changed in place: with `set` alone, the arrays in it would be copied first.
     subscript(tag: TagIndex) -> Tag {
@@ -56,7 +56,7 @@ struct Tags: Sendable {
                 tag = old[index]
                 tag.description = description
                 tag.isPending = false
-                moved[index] = TagIndex(position: new.count)
+                moved[index] = TagIndex(number: new.count)
             }
             new.append(tag)
         }

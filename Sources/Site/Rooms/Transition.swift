@@ -37,21 +37,21 @@ struct Transition: Sendable {
         for room in seen.rooms { before.append(tag.belief.probability(of: room)) }
         // Nothing was believed yet, or the gateways of all rooms that were believed in are gone.
         if !before.contains(where: { $0 > 0 }) {
-            for place in before.indices { before[place] = 1 / count }
+            for index in before.indices { before[index] = 1 / count }
         }
         weighArrivals(in: seen.rooms, learned)
-        for place in seen.rooms.indices {
-            let room = seen.rooms[place]
-            let prior = before[place] * (1 - moved) + moved * arriving[place]
-            let evidence = max(seen.evidence[place] - best, -tuning.transition.windowCap) * weight
+        for index in seen.rooms.indices {
+            let room = seen.rooms[index]
+            let prior = before[index] * (1 - moved) + moved * arriving[index]
+            let evidence = max(seen.evidence[index] - best, -tuning.transition.windowCap) * weight
             let probability = prior * FixedMath.exp(evidence)
             sum += probability
-            let speaks = reported.map { seen.evidence[place] > $0 } ?? true
+            let speaks = reported.map { seen.evidence[index] > $0 } ?? true
             let support = speaks ? min(tag.belief.support(of: room), 100) + (seen.window.isLoudestNew ? 1 : 0) : 0
             after.append(RoomBelief(room: room, support: support, probability: probability))
         }
         guard sum > 0 else { return }
-        for place in after.indices { after[place].probability /= sum }
+        for index in after.indices { after[index].probability /= sum }
         if after.count > Tag.mostRooms {
             after.sort { ($0.probability, $1.room) > ($1.probability, $0.room) }
             after.removeLast(after.count - Tag.mostRooms)
@@ -66,19 +66,19 @@ struct Transition: Sendable {
         arriving.removeAll(keepingCapacity: true)
         for _ in rooms { arriving.append(0) }
         var common: Float = 0
-        for place in rooms.indices {
-            let before = before[place]
-            let changes = learned[rooms[place]].exits.changes
+        for index in rooms.indices {
+            let before = before[index]
+            let changes = learned[rooms[index]].exits.changes
             let unit = before / (changes + exitPrior)
             common += unit * exitPrior / others
-            arriving[place] -= unit * exitPrior / others
+            arriving[index] -= unit * exitPrior / others
             guard changes > 0 else { continue }
-            for exit in learned[rooms[place]].exits.exits {
+            for exit in learned[rooms[index]].exits.exits {
                 guard let target = rooms.firstIndex(of: exit.room) else { continue }
                 arriving[target] += unit * exit.count
             }
         }
-        for place in rooms.indices { arriving[place] = max(0, arriving[place] + common) }
+        for index in rooms.indices { arriving[index] = max(0, arriving[index] + common) }
     }
 
     /// Seconds as which the window counts: at most one for a quick beacon, and more for a packet of a slow one, which repeats less of

@@ -149,9 +149,9 @@ package enum FeedDecoder {
         let count = elements.count + patterns.count
         guard count <= mostTags else { throw FeedError("\(count) tags are too many; at most \(mostTags) are taken") }
         var tags: [TagList.Tag] = []
-        for (position, element) in (elements + patterns).enumerated() {
+        for (index, element) in (elements + patterns).enumerated() {
             let tag = try tag(element)
-            guard tag.beacon != nil || position >= elements.count else { throw noTag }
+            guard tag.beacon != nil || index >= elements.count else { throw noTag }
             tags.append(tag)
         }
         return TagList(TagList.Version(json) ?? TagList.Version(0, ""), tags)

@@ -65,8 +65,8 @@ package enum HeardMessage {
         text += #"{"v":1,"boot":"\#(header.boot)","seq":\#(sequence),"at":\#(milliseconds(header.at))"#.utf8
         text += #","listening":\#(header.listened.nanoseconds / 1_000_000),"reports":\#(header.reports)"#.utf8
         text += #","beacons":["#.utf8
-        for (position, entry) in entries.enumerated() {
-            if position > 0 { text.append(UInt8(ascii: ",")) }
+        for (index, entry) in entries.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
             text += #"{"id":"\#(entry.beacon)","n":\#(entry.count)"#.utf8
             if let levels = entry.levels {
                 text += #","rssi":\#(levels.median),"max":\#(levels.strongest)"#.utf8

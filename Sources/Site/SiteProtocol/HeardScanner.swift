@@ -6,7 +6,7 @@ import Beacon
 /// It accepts only payloads that `FeedDecoder` would read to the same value. For any other form it returns nil, and
 /// `FeedDecoder` reads the payload.
 struct HeardScanner {
-    private var position = 0
+    private var cursor = 0
 
     static func scan(_ bytes: Span<UInt8>) -> HeardSecond? {
         guard bytes.count <= FeedDecoder.mostHeardBytes else { return nil }
@@ -25,14 +25,14 @@ struct HeardScanner {
         var readings: [Reading] = []
         if !skip(bytes, "]") {
             // A reading with a level has at least 80 bytes.
-            readings.reserveCapacity(min(FeedDecoder.mostReadings, (bytes.count - position) / 80 + 1))
+            readings.reserveCapacity(min(FeedDecoder.mostReadings, (bytes.count - cursor) / 80 + 1))
             repeat {
                 guard readings.count < FeedDecoder.mostReadings, let reading = reading(bytes) else { return nil }
                 readings.append(reading)
             } while skip(bytes, ",")
             guard skip(bytes, "]") else { return nil }
         }
-        guard skip(bytes, "}"), position == bytes.count else { return nil }
+        guard skip(bytes, "}"), cursor == bytes.count else { return nil }
         return HeardSecond(
             boot: boot, sequence: sequence, at: .milliseconds(at), listening: .milliseconds(listening),
             reports: reports, readings: readings)
@@ -60,26 +60,26 @@ struct HeardScanner {
 
     private mutating func skip(_ bytes: Span<UInt8>, _ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
-        guard position + count <= bytes.count else { return false }
-        for offset in 0..<count where bytes[position + offset] != text.utf8Start[offset] { return false }
-        position += count
+        guard cursor + count <= bytes.count else { return false }
+        for offset in 0..<count where bytes[cursor + offset] != text.utf8Start[offset] { return false }
+        cursor += count
         return true
     }
 
     /// Printable ASCII up to the closing quotation mark, which is skipped.
     private mutating func plainText(_ bytes: Span<UInt8>) -> String? {
-        let start = position
+        let start = cursor
         var characters: [UInt8] = []
-        while position < bytes.count, position - start <= FeedDecoder.mostBootBytes {
-            let byte = bytes[position]
+        while cursor < bytes.count, cursor - start <= FeedDecoder.mostBootBytes {
+            let byte = bytes[cursor]
             if byte == UInt8(ascii: "\"") {
                 let text = String(decoding: characters, as: UTF8.self)
-                position += 1
+                cursor += 1
                 return text
             }
             guard (0x20..<0x7f).contains(byte), byte != UInt8(ascii: "\\") else { return nil }
             characters.append(byte)
-            position += 1
+            cursor += 1
         }
         return nil
     }
@@ -87,14 +87,14 @@ struct HeardScanner {
     /// An integer of at most 18 digits.
     private mutating func whole(_ bytes: Span<UInt8>) -> Int64? {
         let isNegative = skip(bytes, "-")
-        let start = position
+        let start = cursor
         var value: Int64 = 0
-        while position < bytes.count, position - start < 18, (0x30...0x39).contains(bytes[position]) {
-            value = value * 10 + Int64(bytes[position] - 0x30)
-            position += 1
+        while cursor < bytes.count, cursor - start < 18, (0x30...0x39).contains(bytes[cursor]) {
+            value = value * 10 + Int64(bytes[cursor] - 0x30)
+            cursor += 1
         }
         // Zero is one digit without a sign. Other numbers have no leading zero.
-        guard position > start, bytes[start] != 0x30 || position == start + 1 && !isNegative else { return nil }
+        guard cursor > start, bytes[start] != 0x30 || cursor == start + 1 && !isNegative else { return nil }
         return isNegative ? -value : value
     }
 
@@ -109,10 +109,10 @@ struct HeardScanner {
 
     /// A UUID in groups of 8, 4, 4, 4 and 12 digits.
     private mutating func uuid(_ bytes: Span<UInt8>) -> BeaconUUID? {
-        guard position + 36 <= bytes.count else { return nil }
+        guard cursor + 36 <= bytes.count else { return nil }
         var (high, low): (UInt64, UInt64) = (0, 0)
         for offset in 0..<36 {
-            let byte = bytes[position + offset]
+            let byte = bytes[cursor + offset]
             if offset == 8 || offset == 13 || offset == 18 || offset == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
@@ -120,7 +120,7 @@ struct HeardScanner {
             guard let digit = Self.digit(byte) else { return nil }
             if offset < 18 { high = high << 4 | digit } else { low = low << 4 | digit }
         }
-        position += 36
+        cursor += 36
         return BeaconUUID(high: high, low: low)
     }
 

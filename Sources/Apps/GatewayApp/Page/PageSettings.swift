@@ -107,10 +107,10 @@ struct PageSettings {
         guard elements.count == trackers.count - 1 else {
             throw Failure(.badData, "the trackers have changed since; open the settings again")
         }
-        for (position, name) in names.dropFirst().enumerated() {
-            guard case .object(var members) = elements[position] else { continue }
+        for (index, name) in names.dropFirst().enumerated() {
+            guard case .object(var members) = elements[index] else { continue }
             members["name"] = name == .null ? nil : name
-            elements[position] = .object(members)
+            elements[index] = .object(members)
         }
         changes["trackers"] = .array(elements)
     }

@@ -55,9 +55,9 @@ final class ServicePage: StatusSource {
         return GatewayInsight(of: app.core).explanation(ofRegion: name, at: now).map { $0.json(at: now) }
     }
 
-    func region(ofTracker position: Int, rid: String) -> JSONValue? {
+    func region(ofTracker index: Int, rid: String) -> JSONValue? {
         let trackers = app.core.trackers
-        return trackers.indices.contains(position) ? trackers[position].regions[rid: rid]?.form : nil
+        return trackers.indices.contains(index) ? trackers[index].regions[rid: rid]?.form : nil
     }
 
     func offer(for request: PageRequest) -> PageAnswer? { offer?(app.settings.configuration, request) }

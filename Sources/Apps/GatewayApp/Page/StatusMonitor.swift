@@ -104,17 +104,17 @@ struct StatusMonitor {
     /// - Parameters: The base topics of the trackers, in their order.
     mutating func replaceTrackers(_ old: [String], by new: [String]) {
         guard !old.elementsEqual(new, by: { $0.hasSameBytes(as: $1) }) else { return }
-        let positions: [Int?] = old.map { topic in new.firstIndex { $0.hasSameBytes(as: topic) } }
-        changes = Self.renamed(changes, positions)
+        let newIndices: [Int?] = old.map { topic in new.firstIndex { $0.hasSameBytes(as: topic) } }
+        changes = Self.renamed(changes, newIndices)
         hasOtherRegions = true
     }
 
-    /// - Parameter positions: The new position for each old position of a tracker; nil if the tracker was removed.
-    private static func renamed<Value>(_ values: [RegionKey: Value], _ positions: [Int?]) -> [RegionKey: Value] {
+    /// - Parameter newIndices: The new index for each old index of a tracker; nil if the tracker was removed.
+    private static func renamed<Value>(_ values: [RegionKey: Value], _ newIndices: [Int?]) -> [RegionKey: Value] {
         var renamed: [RegionKey: Value] = [:]
-        for (key, value) in values where positions.indices.contains(key.tracker) {
-            guard let position = positions[key.tracker] else { continue }
-            renamed[RegionKey(tracker: position, rid: key.rid)] = value
+        for (key, value) in values where newIndices.indices.contains(key.tracker) {
+            guard let index = newIndices[key.tracker] else { continue }
+            renamed[RegionKey(tracker: index, rid: key.rid)] = value
         }
         return renamed
     }
@@ -153,12 +153,12 @@ struct StatusMonitor {
         }
         var states = beacons.states(at: now)
         let heard = hearings.merging(GatewayInsight(of: gateway).hearings(of: states, at: now)) { $1 }
-        for position in states.indices {
-            states[position].regions = gateway.regionNames(of: states[position].id)
-            states[position].regionCount = gateway.regionCount(of: states[position].id)
-            states[position].battery = gateway.battery(of: states[position].id)
-            states[position].distance = states[position].rssi.flatMap {
-                distance(rssi: $0, measuredPower: states[position].measuredPower)
+        for index in states.indices {
+            states[index].regions = gateway.regionNames(of: states[index].id)
+            states[index].regionCount = gateway.regionCount(of: states[index].id)
+            states[index].battery = gateway.battery(of: states[index].id)
+            states[index].distance = states[index].rssi.flatMap {
+                distance(rssi: $0, measuredPower: states[index].measuredPower)
             }
         }
         snapshot.beacons = states

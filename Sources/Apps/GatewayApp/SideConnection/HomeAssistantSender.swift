@@ -18,7 +18,7 @@ struct HomeAssistantSender {
     private(set) var subscriptions: Set<String>
     private var isSoon = false
     private var waiting: [Publication] = []
-    private var position = 0
+    private var nextIndex = 0
     private var unanswered: Set<SideToken> = []
     /// Requests of users: a selector of many trackers may send one for each.
     private var requests = RateBucket(capacity: 60, period: .seconds(1))
@@ -55,7 +55,7 @@ struct HomeAssistantSender {
     /// Waiting messages are made again for the next connection. Messages that were handed over stay with the
     /// connection.
     private mutating func forget() {
-        (waiting, position) = ([], 0)
+        (waiting, nextIndex) = ([], 0)
     }
 
     /// Whether a message is on one of the subscriptions.
@@ -76,7 +76,7 @@ struct HomeAssistantSender {
     mutating func update(_ snapshot: StatusSnapshot) {
         isSoon = false
         // One round at a time: what waits is sent first. The next periodic update makes up for this one.
-        guard waiting.count - position < Self.mostWaiting else { return }
+        guard waiting.count - nextIndex < Self.mostWaiting else { return }
         // A waiting message may be outdated, but its successor follows it.
         waiting += feed.update(snapshot)
     }
@@ -93,12 +93,12 @@ struct HomeAssistantSender {
     ///
     /// - Parameter publish: Returns false if the connection takes no more.
     mutating func send(_ publish: (Publication, SideToken) -> Bool) {
-        while position < waiting.count, unanswered.count < Self.window {
+        while nextIndex < waiting.count, unanswered.count < Self.window {
             let token = tokens.next()
-            guard publish(waiting[position], token) else { return }
+            guard publish(waiting[nextIndex], token) else { return }
             unanswered.insert(token)
-            position += 1
+            nextIndex += 1
         }
-        if position == waiting.count { forget() }
+        if nextIndex == waiting.count { forget() }
     }
 }

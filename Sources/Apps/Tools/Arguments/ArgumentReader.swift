@@ -36,11 +36,11 @@ enum ArgumentReader {
     ) throws(Failure) -> (Arguments, rest: [String]) {
         let argv = CStringArray(["ibeacon-gateway"] + words)
         let names = CStringArray(options.map(\.name))
-        var table = options.indices.map { position in
+        var table = options.indices.map { index in
             option(
-                name: names.pointers[position],
-                has_arg: options[position].argument == nil ? no_argument : required_argument,
-                flag: nil, val: firstOptionValue + Int32(position))
+                name: names.pointers[index],
+                has_arg: options[index].argument == nil ? no_argument : required_argument,
+                flag: nil, val: firstOptionValue + Int32(index))
         }
         table.append(option())
         var arguments = Arguments()

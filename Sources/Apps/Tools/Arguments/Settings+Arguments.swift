@@ -53,14 +53,14 @@ extension Settings {
     }
 
     /// - Parameter name: The `tid` or device of a tracker; nil for the first tracker.
-    /// - Returns: The tracker's position.
+    /// - Returns: The tracker's index.
     func tracker(_ name: String?) throws(Failure) -> Int {
         guard let name else { return 0 }
         let trackers = configuration.trackers
-        guard let position = trackers.firstIndex(where: { $0.trackerID == name || $0.deviceID == name }) else {
+        guard let index = trackers.firstIndex(where: { $0.trackerID == name || $0.deviceID == name }) else {
             let known = trackers.map(\.trackerID).joined(separator: ", ")
             throw Failure(.usage, "unknown tracker '\(name)'; the trackers are: \(known)")
         }
-        return position
+        return index
     }
 }

@@ -46,8 +46,8 @@ enum ServiceFiles {
             if members.contains(name), let file = value.string, !file.isEmpty { found.append((path + name, file)) }
             if name == "rooms" || name == "bluetoothProxy" { found += files(in: value, "\(name).") }
             guard name == "trackers" else { continue }
-            for (place, tracker) in (value.array ?? []).enumerated() {
-                found += files(in: tracker, "trackers[\(place)].")
+            for (index, tracker) in (value.array ?? []).enumerated() {
+                found += files(in: tracker, "trackers[\(index)].")
             }
         }
         return found

@@ -126,7 +126,7 @@ extension RegionsCommand {
             return reasons
         }
 
-        /// What is wrong with changes that make a second tag of a beacon, by their positions.
+        /// What is wrong with changes that make a second tag of a beacon, by their indices.
         private static func secondTags(by changes: [RegionChange], in before: RegionSet) -> [Int: String] {
             var after = before
             after.apply(changes)
@@ -139,7 +139,7 @@ extension RegionsCommand {
                 holders[pattern] = tag
             }
             var reasons: [Int: String] = [:]
-            for (position, change) in changes.enumerated() {
+            for (index, change) in changes.enumerated() {
                 guard case .set(let region, _) = change, let pattern = region.description.pattern,
                     let holder = holders[pattern],
                     // Without this `rid` the change means the tag with its time stamp.
@@ -148,7 +148,7 @@ extension RegionsCommand {
                     tag.description.pattern == pattern, !keepsBeacon(tag),
                     TagIdentity(tag)?.id != TagIdentity(holder)?.id
                 else { continue }
-                reasons[position] =
+                reasons[index] =
                     "waypoint '\(region.displayName)': the beacon \(pattern) is the tag '\(holder.displayName)' already"
             }
             return reasons

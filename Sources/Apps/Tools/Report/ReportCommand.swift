@@ -28,11 +28,11 @@ enum ReportCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "report takes no '\(word)'; --poi '\(word)'?") }
         let settings = try Settings.loadInForce(arguments)
-        let position = try settings.tracker(arguments.value("tracker"))
-        return try send(from: settings, of: position, arguments)
+        let index = try settings.tracker(arguments.value("tracker"))
+        return try send(from: settings, of: index, arguments)
     }
 
-    private static func send(from settings: Settings, of position: Int, _ arguments: Arguments) throws -> ExitCode {
+    private static func send(from settings: Settings, of index: Int, _ arguments: Arguments) throws -> ExitCode {
         var configuration = settings.configuration
         if let tag = arguments.value("tag") { configuration.tag = tag.isEmpty ? nil : tag }
         let poi = arguments.value("poi").flatMap { $0.isEmpty ? nil : $0 }
@@ -40,7 +40,7 @@ enum ReportCommand {
             configuration: configuration, wallClock: WallClockTrustPolicy.read(), explainsTransitions: false)
         _ = gateway.handle(.start(try stored(in: settings, configuration)), at: .zero)
         let effects = gateway.handle(
-            .request(.reportLocation(tracker: position, pointOfInterest: poi)), at: Clocks.now())
+            .request(.reportLocation(tracker: index, pointOfInterest: poi)), at: Clocks.now())
         guard case .publish(let message)? = effects.first else {
             throw Failure(.configuration, "no location is published: the place of this gateway is not set (lat, lon)")
         }

@@ -63,8 +63,8 @@ extension SiteStatus {
             guard let from = gateway.formerRoom.flatMap({ RoomName($0) }),
                 let to = gateway.room.flatMap({ RoomName($0) })
             else { continue }
-            if let position = found.firstIndex(where: { $0.from == from && $0.to == to }) {
-                found[position].gateways.append(gateway.id)
+            if let index = found.firstIndex(where: { $0.from == from && $0.to == to }) {
+                found[index].gateways.append(gateway.id)
             } else {
                 found.append(RoomQuestion(from: from, to: to, gateways: [gateway.id]))
             }

@@ -92,7 +92,7 @@ struct ScanTable {
         AdvertisingData.forEachStructure(in: data) { type, content in
             guard AdvertisingData.localNames.contains(type) else { return true }
             var bytes: [UInt8] = []
-            for position in 0..<content.count { bytes.append(content[position]) }
+            for index in 0..<content.count { bytes.append(content[index]) }
             name = String(decoding: bytes, as: UTF8.self)
             return false
         }

@@ -24,12 +24,12 @@ package struct GatewayInsight {
         let most = StatusSnapshot.listedRegions(ofTrackers: gateway.trackers.count)
         let listed = gateway.trackers.map { Self.listed($0, most: most) }
         let deciding = gateway.decidingBeacons(
-            of: listed.enumerated().flatMap { position, regions in
-                regions.map { RegionKey(tracker: position, rid: $0.rid) }
+            of: listed.enumerated().flatMap { index, regions in
+                regions.map { RegionKey(tracker: index, rid: $0.rid) }
             }, at: now)
-        return gateway.trackers.enumerated().map { position, tracker in
-            let regions = listed[position].map { region -> StatusSnapshot.RegionStatus in
-                let key = RegionKey(tracker: position, rid: region.rid)
+        return gateway.trackers.enumerated().map { index, tracker in
+            let regions = listed[index].map { region -> StatusSnapshot.RegionStatus in
+                let key = RegionKey(tracker: index, rid: region.rid)
                 let occupancy = tracker.occupancy[region.rid]
                 let heard = pattern(of: region).flatMap { hearings[$0] }
                 var status = StatusSnapshot.RegionStatus(
@@ -52,7 +52,7 @@ package struct GatewayInsight {
             return StatusSnapshot.TrackerStatus(
                 tid: tracker.configuration.trackerID, topic: tracker.topics.base,
                 device: tracker.configuration.deviceID, monitoring: tracker.monitoring.rawValue,
-                tellsPresence: gateway.mayPublish(.entityStates, of: position, at: now),
+                tellsPresence: gateway.mayPublish(.entityStates, of: index, at: now),
                 name: tracker.configuration.name,
                 regions: regions, regionCount: tracker.regions.regions.count(where: \.isBeacon))
         }
@@ -111,13 +111,13 @@ package struct GatewayInsight {
     package func explanation(ofRegion name: String, at now: MonotonicInstant) -> [ExplainedRegion] {
         var found: [(key: RegionKey, region: Region)] = []
         var count = 0
-        for (position, tracker) in gateway.trackers.enumerated() {
+        for (index, tracker) in gateway.trackers.enumerated() {
             // A person types a name, so names that look the same are equal. A `rid` is compared by its bytes.
             for region in tracker.regions.regions
             where region.isBeacon && (region.rid.hasSameBytes(as: name) || region.displayName == name) {
                 count += 1
                 guard found.count < Self.mostExplained else { continue }
-                found.append((RegionKey(tracker: position, rid: region.rid), region))
+                found.append((RegionKey(tracker: index, rid: region.rid), region))
             }
         }
         let deciding = gateway.decidingBeacons(of: found.map(\.key), at: now)

@@ -126,7 +126,7 @@ package struct CaptureReader: ~Copyable {
         guard pending.count < count else { return true }
         guard !isAtEnd else { return false }
         if buffer.count - pending.lowerBound < count || pending.isEmpty {
-            for (position, index) in pending.enumerated() { buffer[position] = buffer[index] }
+            for (offset, index) in pending.enumerated() { buffer[offset] = buffer[index] }
             pending = 0..<pending.count
         }
         while pending.count < count {

@@ -15,7 +15,7 @@ package final class CaptureScanner: Scanner {
     private var isPlaying = false
     /// nil while a batch is delivered: the output may stop this scanner from within a report.
     private var reader: CaptureReader?
-    /// One for each adapter, at the same position: each adapter has its own fragments and its own errors.
+    /// One for each adapter, at the same index: each adapter has its own fragments and its own errors.
     private var parsers: [AdvertisingReportParser] = []
     /// The event that the reader has reached and that is not due yet.
     private var ahead: CaptureRecord?
@@ -107,8 +107,8 @@ package final class CaptureScanner: Scanner {
     }
 
     private func give(_ record: CaptureRecord, from reader: borrowing CaptureReader?, at now: MonotonicInstant) {
-        let position = listen(record.receiver)
-        var parser = parsers[position]
+        let index = listen(record.receiver)
+        var parser = parsers[index]
         let (output, receiver) = (self.output, record.receiver)
         let before = parser.reports
         reader?.withEvent { event in
@@ -118,10 +118,10 @@ package final class CaptureScanner: Scanner {
             }
         }
         guard isPlaying else { return }
-        if parser.reports > before { adapters[position].lastHeard = now }
-        adapters[position].reports = parser.reports
-        adapters[position].malformed = parser.malformed
-        parsers[position] = parser
+        if parser.reports > before { adapters[index].lastHeard = now }
+        adapters[index].reports = parser.reports
+        adapters[index].malformed = parser.malformed
+        parsers[index] = parser
     }
 
     /// - Returns: nil at the end of the recording, and after an error.
@@ -141,10 +141,10 @@ package final class CaptureScanner: Scanner {
         lostSeen = lost
     }
 
-    /// The position of the adapter's entry. An adapter listens from its first event on.
+    /// The index of the adapter's entry. An adapter listens from its first event on.
     @discardableResult
     private func listen(_ receiver: Receiver) -> Int {
-        if let position = adapters.firstIndex(where: { $0.receiver == receiver }) { return position }
+        if let index = adapters.firstIndex(where: { $0.receiver == receiver }) { return index }
         var status = AdapterStatus(receiver: receiver, name: "\(path) hci\(receiver.index)")
         status.isListening = true
         adapters.append(status)

@@ -21,8 +21,8 @@ extension RoomAssistantFile {
     /// Those that have a section are named there.
     private mutating func readIntegrations(_ node: YAMLNode, _ path: String) {
         guard let names = node.sequence else { return report.add(.lost, path, node.line, "it is not a list") }
-        for (position, name) in names.enumerated() {
-            let (path, line) = ("\(path)[\(position)]", name.line)
+        for (index, name) in names.enumerated() {
+            let (path, line) = ("\(path)[\(index)]", name.line)
             switch name.text {
             case "bluetoothLowEnergy": report.add(.needless, path, line, "a gateway always listens")
             case "homeAssistant": setDiscovery(prefix: nil, for: path, line)

@@ -92,8 +92,8 @@ struct RoomAssistantTags {
             return []
         }
         var entries: [(text: String, path: String, line: Int)] = []
-        for (position, element) in elements.enumerated() {
-            let path = "\(path)[\(position)]"
+        for (index, element) in elements.enumerated() {
+            let path = "\(path)[\(index)]"
             if let text = element.text {
                 entries.append((text, path, element.line))
             } else {
