@@ -10,7 +10,7 @@ import SiteProtocol
 struct FeedCourse {
     private let sightings: [(sighting: Sighting, nanoseconds: Int64)]
     private let span: Int64
-    private var feed = ReadingFeed(boot: "benchmark")
+    private var feed = ReadingFeed(startID: "benchmark")
     private var passes: Int64 = 0
 
     init(_ corpus: Corpus) {
@@ -72,7 +72,8 @@ struct RoomsCourse {
             }
             for (gateway, readings) in readings.enumerated() {
                 let heard = HeardSecond(
-                    boot: "benchmark", sequence: 0, at: nil, listening: .seconds(1), reports: 900, readings: readings)
+                    startID: "benchmark", sequence: 0, at: nil, listening: .seconds(1), reports: 900, readings: readings
+                )
                 messages.append(("gateway\(gateway)", heard))
             }
         }

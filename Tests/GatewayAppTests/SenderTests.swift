@@ -103,7 +103,7 @@ import Testing
     private func readings() throws -> ReadingSender {
         let json = try JSONValue(parsing: Array("{deviceId: 'hall', rooms: {}}".utf8), dialect: .json5)
         let settings = try #require(ReadingFeedSettings(try Configuration(json, hostName: "hall")))
-        return ReadingSender(settings, boot: "a")
+        return ReadingSender(settings, startID: "a")
     }
 
     @Test func `While a second is not sent yet, later ones are dropped and counted`() throws {

@@ -39,10 +39,10 @@ import Testing
                 beacon: phone, count: 1, levels: (-80, -80), measuredPower: power, last: instant(100_250)),
         ]
         let header = HeardMessage.Header(
-            boot: "f3a9c0de00000001", at: instant(101_000), listened: .seconds(1), reports: 5)
+            startID: "f3a9c0de00000001", at: instant(101_000), listened: .seconds(1), reports: 5)
         #expect(HeardMessage.payloads(header, firstSequence: 7, entries) == [try fixture("heard.json")])
         let second = try FeedDecoder.heard(try fixture("heard.json"))
-        #expect(second.boot == "f3a9c0de00000001" && second.sequence == 7 && second.at == .milliseconds(101_000))
+        #expect(second.startID == "f3a9c0de00000001" && second.sequence == 7 && second.at == .milliseconds(101_000))
         #expect(second.listening == .seconds(1) && second.reports == 5)
         #expect(
             second.readings == [

@@ -21,7 +21,7 @@ import Testing
 
     /// A feed with Jane's tag, whose first second begins at 100 s.
     private func feed() -> ReadingFeed {
-        var feed = ReadingFeed(boot: "b")
+        var feed = ReadingFeed(startID: "b")
         _ = feed.handle(.listening(radio, true), at: instant(90))
         _ = feed.handle(.tags([jane]), at: instant(100))
         return feed
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `Without a list of tags a request is not answered, and the list's removal ends one`() {
-        var off = ReadingFeed(boot: "b")
+        var off = ReadingFeed(startID: "b")
         _ = off.handle(.nearby(.seconds(60)), at: instant(100))
         _ = off.handle(.sighting(sighting(other(1), -50)), at: instant(100.5))
         #expect(off.nextDeadline == nil)

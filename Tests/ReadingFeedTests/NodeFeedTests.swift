@@ -14,7 +14,7 @@ import Testing
 
     /// The node's messages while the tag is heard once a second at these levels, with the second of each.
     private func messages(_ levels: [Int8], of beacon: BeaconID? = nil, actsAsNode: Bool = true) -> [(Int, String)] {
-        var feed = ReadingFeed(boot: "b", actsAsNode: actsAsNode)
+        var feed = ReadingFeed(startID: "b", actsAsNode: actsAsNode)
         _ = feed.handle(.tags([jane]), at: instant(100))
         return levels.enumerated().flatMap { second, level in
             let sighting = Sighting(

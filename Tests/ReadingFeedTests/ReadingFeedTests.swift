@@ -20,7 +20,7 @@ import Testing
 
     /// A feed whose first second begins at 100 s, with a radio that listens.
     private func feed(_ tags: [BeaconID]) -> ReadingFeed {
-        var feed = ReadingFeed(boot: "b")
+        var feed = ReadingFeed(startID: "b")
         _ = feed.handle(.listening(radio, true), at: instant(90))
         _ = feed.handle(.reports(100), at: instant(100))
         _ = feed.handle(.tags(tags), at: instant(100))
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func withoutTagsThereIsNothingToDo() {
-        var feed = ReadingFeed(boot: "b")
+        var feed = ReadingFeed(startID: "b")
         _ = feed.handle(.listening(radio, true), at: instant(1))
         #expect(feed.handle(.sighting(sighting(jane, -50)), at: instant(2)).isEmpty)
         #expect(feed.nextDeadline == nil)

@@ -25,7 +25,8 @@ import Testing
             .heard(
                 gateway: gateway,
                 HeardSecond(
-                    boot: "b", sequence: sequence, at: .seconds(now), listening: .seconds(1), reports: 4, readings: []))
+                    startID: "b", sequence: sequence, at: .seconds(now), listening: .seconds(1), reports: 4,
+                    readings: []))
         )
     }
 
@@ -35,7 +36,7 @@ import Testing
             .nodeHeard(
                 node: node,
                 HeardSecond(
-                    boot: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1,
+                    startID: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1,
                     readings: [Reading(beacon: Self.beacon, count: 1, level: -50, power: -59, age: .zero)])))
     }
 

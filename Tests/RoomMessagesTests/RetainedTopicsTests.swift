@@ -208,7 +208,7 @@ import Testing
         for second in 1...5 {
             handle(&site, "ibeacon-rooms/home/gateway/living_5froom", #"{"v":1,"room":"Kitchen"}"#)
             let heard = HeardSecond(
-                boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                startID: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
                 readings: [])
             _ = site.handle(
                 .message(.heard(gateway: "living_5froom", heard), isRetained: false), at: instant(second))
@@ -281,7 +281,7 @@ import Testing
         var count = 0
         for second in seconds {
             let heard = HeardSecond(
-                boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                startID: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
                 readings: [])
             for effect in site.handle(.message(.heard(gateway: "k", heard), isRetained: false), at: instant(second)) {
                 if case .cardMissing = effect { count += 1 }

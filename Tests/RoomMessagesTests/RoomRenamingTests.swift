@@ -256,9 +256,9 @@ import Testing
         _ = say(&site, "h", "Hall", at: 0)
         var published: [String] = []
         for second in 1...20 {
-            let boot = second % 2 == 0 ? "a" : "b"
+            let startID = second % 2 == 0 ? "a" : "b"
             let text =
-                #"{"v":1,"boot":"\#(boot)","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#
+                #"{"v":1,"boot":"\#(startID)","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[]}"#
             for message in site.handle(
                 "ibeacon-rooms/home/heard/h", Array(text.utf8), isRetained: false, at: instant(second),
                 epoch: 1_700_000_000 + Int64(second))

@@ -25,7 +25,7 @@ import Testing
             now += 1
             for receiver in receivers {
                 let second = HeardSecond(
-                    boot: receiver.hasPrefix("ha-") ? "ha" : receiver, sequence: Int64(now), at: .seconds(now),
+                    startID: receiver.hasPrefix("ha-") ? "ha" : receiver, sequence: Int64(now), at: .seconds(now),
                     listening: .seconds(1), reports: 4,
                     readings: [Reading(beacon: Self.beacon, count: 1, level: -50, power: -59, age: .zero)])
                 pass(.heard(gateway: receiver, second))

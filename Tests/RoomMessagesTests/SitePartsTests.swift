@@ -276,7 +276,7 @@ private func reports(_ effects: [Site.Effect]) -> [SiteReport] {
     @Test func `A gateway feeds in the place of a node of its name, from its third message to 25 s after the last`() {
         var table = table([:])
         let engine = RoomEngine()
-        for second in 1...4 { table.recordFeed(of: "kitchen", boot: "b", at: instant(Double(second))) }
+        for second in 1...4 { table.recordFeed(of: "kitchen", startID: "b", at: instant(Double(second))) }
         func feed(_ second: Double) -> GatewayTable.NodeFeed? {
             table.feed(inPlaceOf: "kitchen", engine, connected: nil, at: instant(second))
         }

@@ -40,7 +40,7 @@ import Testing
                 let isNear = (gateway == "k") == (second < 30)
                 let reading = Reading(beacon: beacon, count: 3, level: isNear ? -50 : -80, power: -59, age: .zero)
                 let heard = HeardSecond(
-                    boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                    startID: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
                     readings: [reading])
                 let effects = site.handle(
                     .message(.heard(gateway: gateway, heard), isRetained: false), at: instant(second))
@@ -67,7 +67,7 @@ import Testing
         func hear(_ gateway: String, _ level: Float, second: Int) {
             let reading = Reading(beacon: beacon, count: 3, level: level, power: -59, age: .zero)
             let heard = HeardSecond(
-                boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                startID: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
                 readings: [reading])
             _ = site.handle(.message(.heard(gateway: gateway, heard), isRetained: false), at: instant(second))
         }
@@ -209,7 +209,7 @@ import Testing
         for second in 1..<40 {
             for (gateway, level) in [("k", -50), ("h", -80)] as [(String, Float)] {
                 let heard = HeardSecond(
-                    boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                    startID: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
                     readings: beacons.map { Reading(beacon: $0, count: 3, level: level, power: -59, age: .zero) })
                 _ = site.handle(.message(.heard(gateway: gateway, heard), isRetained: false), at: instant(second))
             }
@@ -437,12 +437,12 @@ import Testing
             }
             let reading = Reading(beacon: beacon, count: 3, level: -50, power: -59, age: .zero)
             let heard = HeardSecond(
-                boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                startID: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
                 readings: second <= 600 ? [reading] : [])
             _ = site.handle(.message(.heard(gateway: "k", heard), isRetained: false), at: instant(second))
             if messages.contains(second) {
                 let nothing = HeardSecond(
-                    boot: "x", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                    startID: "x", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
                     readings: [])
                 _ = site.handle(.message(.heard(gateway: sender, nothing), isRetained: false), at: instant(second))
             }
@@ -495,7 +495,7 @@ import Testing
         for second in 1..<40 {
             for (gateway, level) in [("k", -50), ("h", -80)] as [(String, Float)] {
                 let heard = HeardSecond(
-                    boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                    startID: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
                     readings: [Reading(beacon: beacon, count: 3, level: level, power: -59, age: .zero)])
                 _ = site.handle(.message(.heard(gateway: gateway, heard), isRetained: false), at: instant(second))
                 isNamed.toggle()
@@ -523,7 +523,7 @@ import Testing
         let start = fleet.now
         for second in 1..<5 {
             let heard = HeardSecond(
-                boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+                startID: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
                 readings: list.beacons.map { Reading(beacon: $0, count: 3, level: -50, power: -59, age: .zero) })
             _ = site.handle(
                 .message(.heard(gateway: "k", heard), isRetained: false), at: start.advanced(by: .seconds(second)))
@@ -595,7 +595,8 @@ import Testing
 
     private func heard(_ gateway: String, second: Int) -> Site.Input {
         let heard = HeardSecond(
-            boot: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4, readings: [])
+            startID: "b", sequence: Int64(second), at: .seconds(second), listening: .seconds(1), reports: 4,
+            readings: [])
         return .message(.heard(gateway: gateway, heard), isRetained: false)
     }
 }

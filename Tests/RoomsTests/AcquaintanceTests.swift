@@ -14,16 +14,16 @@ import Testing
             ("", [0, 5, 9.9], [false, false, false]), ("", [0, 5, 10], [false, false, true]),
         ] as [(String, [Double], [Bool])])
     func `A gateway counts from its third message on, after two seconds; a node, after ten`(
-        _ boot: String, _ times: [Double], _ counts: [Bool]
+        _ startID: String, _ times: [Double], _ counts: [Bool]
     ) {
         var acquaintance = Acquaintance.unknown
-        #expect(times.map { acquaintance.record(boot: boot, at: .zero.advanced(by: .seconds($0))) } == counts)
+        #expect(times.map { acquaintance.record(startID: startID, at: .zero.advanced(by: .seconds($0))) } == counts)
     }
 
     @Test func `Messages of several starts do not add up, and a gateway that is known may start anew`() {
         var acquaintance = Acquaintance.unknown
-        let verdicts = ["a", "b", "a", "b", "b", "b", "c"].enumerated().map { index, boot in
-            acquaintance.record(boot: boot, at: .zero.advanced(by: .seconds(index)))
+        let verdicts = ["a", "b", "a", "b", "b", "b", "c"].enumerated().map { index, startID in
+            acquaintance.record(startID: startID, at: .zero.advanced(by: .seconds(index)))
         }
         #expect(verdicts == [false, false, false, false, false, true, true])
     }
@@ -69,9 +69,9 @@ import Testing
 
     @Test func `Two new gateways of one name are found, though none of them counts`() {
         var house = House([("k", "Kitchen")], areKnown: false)
-        for boot in ["a", "b", "a", "b", "a", "b"] {
+        for startID in ["a", "b", "a", "b", "a", "b"] {
             house.wait(until: house.now + 1)
-            house.send(from: "k", level: -50, boot: boot)
+            house.send(from: "k", level: -50, startID: startID)
         }
         #expect(house.findings == [.shared(gateway: "k")])
         #expect(house.home.isEmpty)

@@ -35,7 +35,7 @@ import Testing
     /// The message of the gateway about one second.
     private mutating func send(_ readings: [Reading], at second: Int, number: Int? = nil) -> [TagIndex] {
         let message = HeardSecond(
-            boot: "a", sequence: Int64(number ?? second), at: .seconds(second), listening: .seconds(1), reports: 5,
+            startID: "a", sequence: Int64(number ?? second), at: .seconds(second), listening: .seconds(1), reports: 5,
             readings: readings)
         let (_, change) = attendance.record(message, of: gateway, &hearing, at: seconds(second))
         return change.arrived + readings.flatMap { attendance.hear($0, by: gateway, at: seconds(second)) }

@@ -17,7 +17,7 @@ import Testing
 
     private mutating func judge(_ sequence: Int64, made: Double, arrives: Double) -> GatewayClock.Verdict {
         let second = HeardSecond(
-            boot: "a", sequence: sequence, at: .seconds(made), listening: .seconds(1), reports: 1, readings: [])
+            startID: "a", sequence: sequence, at: .seconds(made), listening: .seconds(1), reports: 1, readings: [])
         return clock.judge(second, at: .zero.advanced(by: .seconds(arrives)))
     }
 

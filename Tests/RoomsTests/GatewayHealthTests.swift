@@ -45,7 +45,7 @@ import Testing
                 .heard(
                     gateway: "h",
                     HeardSecond(
-                        boot: "a", sequence: house.sequences["h"] ?? 0, at: .seconds(begin + 0.5 * Double(second)),
+                        startID: "a", sequence: house.sequences["h"] ?? 0, at: .seconds(begin + 0.5 * Double(second)),
                         listening: .seconds(1), reports: 10, readings: [])))
         }
         #expect(reports() == ["h does not listen late", "k listens well"])
@@ -122,14 +122,14 @@ import Testing
 
     /// Messages of the gateway `k`, each of a start of its own name, one per second.
     private mutating func send(_ boots: String) {
-        for boot in boots {
+        for startID in boots {
             house.now += 1
             house.sequences["k", default: 0] += 1
             house.pass(
                 .heard(
                     gateway: "k",
                     HeardSecond(
-                        boot: String(boot), sequence: house.sequences["k"] ?? 0, at: .seconds(Int64(house.now)),
+                        startID: String(startID), sequence: house.sequences["k"] ?? 0, at: .seconds(Int64(house.now)),
                         listening: .seconds(1), reports: 10, readings: [])))
         }
     }

@@ -28,9 +28,9 @@ import Testing
     }
 
     /// A message of a gateway that listens; without a boot, of a node.
-    private mutating func send(_ gateway: GatewayIndex, boot: String = "a", at time: Double, reports: Int64 = 10) {
+    private mutating func send(_ gateway: GatewayIndex, startID: String = "a", at time: Double, reports: Int64 = 10) {
         let second = HeardSecond(
-            boot: boot, sequence: Int64(time), at: .seconds(time), listening: .seconds(1), reports: reports,
+            startID: startID, sequence: Int64(time), at: .seconds(time), listening: .seconds(1), reports: reports,
             readings: [])
         _ = hearing.endSilence(at: seconds(time))
         let (_, isListening) = hearing.record(second, of: gateway, at: seconds(time))
@@ -75,7 +75,7 @@ import Testing
     @Test mutating func `A gateway is silent after 25 s, and a node is not while nobody knows what it sent`() throws {
         let (gateway, node) = (try add("g"), try add("n"))
         send(gateway, at: 10)
-        send(node, boot: "", at: 10)
+        send(node, startID: "", at: 10)
         hearing.recordTelemetry(of: node, at: seconds(10))
         #expect(hearing.silenceDue == seconds(10).advanced(bySeconds: 25))
         let early = hearing.removeSilent(at: seconds(34), isInterrupted: false)

@@ -82,7 +82,7 @@ struct House {
 
     /// - Parameter age: Seconds since the beacon sent the packet.
     mutating func send(
-        from gateway: String, level: Float?, reports: Int64 = 10, age: Double = 0, boot: String = "a",
+        from gateway: String, level: Float?, reports: Int64 = 10, age: Double = 0, startID: String = "a",
         beacon: BeaconID = House.beacon
     ) {
         sequences[gateway, default: 0] += 1
@@ -93,7 +93,7 @@ struct House {
             .heard(
                 gateway: gateway,
                 HeardSecond(
-                    boot: boot, sequence: sequences[gateway] ?? 0, at: .milliseconds(Int64(now * 1000)),
+                    startID: startID, sequence: sequences[gateway] ?? 0, at: .milliseconds(Int64(now * 1000)),
                     listening: .seconds(1),
                     reports: reports, readings: readings ?? [])))
     }

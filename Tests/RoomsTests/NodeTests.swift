@@ -17,7 +17,7 @@ extension House {
             .heard(
                 gateway: node,
                 HeardSecond(
-                    boot: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1,
+                    startID: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1,
                     readings: [Reading(beacon: beacon, count: 1, level: level, power: -59, age: .zero)])))
     }
 

@@ -624,7 +624,8 @@ import Testing
             .heard(
                 gateway: "k",
                 HeardSecond(
-                    boot: "a", sequence: 99, at: .seconds(10), listening: .seconds(1), reports: 1, readings: readings)))
+                    startID: "a", sequence: 99, at: .seconds(10), listening: .seconds(1), reports: 1, readings: readings
+                )))
         #expect(house.engine.counters.foreign == 200)
         #expect(house.reported.isEmpty)
     }

@@ -31,7 +31,7 @@ import Testing
         case 4: house.pass(.forgetRoom(.named(room)))
         case 5: house.wait(until: house.now + 30)
         case 6: house.pass(.telemetry(node: gateway))
-        case 7: house.send(from: gateway, level: -60, boot: "")
+        case 7: house.send(from: gateway, level: -60, startID: "")
         case 8: house.send(from: gateway, level: nil, reports: 0)
         default:
             house.send(from: gateway, level: numbers.next(below: 3) == 0 ? nil : Float(-50 - numbers.next(below: 40)))

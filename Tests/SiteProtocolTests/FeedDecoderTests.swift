@@ -88,8 +88,8 @@ import Testing
             (String(repeating: "é", count: 32), true), (String(repeating: "é", count: 33), false),
             ("a" + String(repeating: "\u{301}", count: 1000), false),
         ] as [(String, Bool)])
-    func `The boot of a gateway has at most 64 bytes, whatever its characters are`(_ boot: String, _ isTaken: Bool) {
-        let payload = #"{"v":1,"boot":"\#(boot)","seq":1,"at":1,"listening":1000,"reports":1,"beacons":[]}"#
+    func `The boot of a gateway has at most 64 bytes, whatever its characters are`(_ startID: String, _ isTaken: Bool) {
+        let payload = #"{"v":1,"boot":"\#(startID)","seq":1,"at":1,"listening":1000,"reports":1,"beacons":[]}"#
         #expect(((try? FeedDecoder.heard(Array(payload.utf8))) != nil) == isTaken)
     }
 

@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: [0, 1, 2, HeardMessage.mostBeacons, 2 * HeardMessage.mostBeacons + 1])
     func `The readings of a second are read as they were written`(_ count: Int) throws {
         let header = HeardMessage.Header(
-            boot: "f3a9", at: .zero.advanced(by: .milliseconds(101_000)), listened: .milliseconds(990), reports: 41)
+            startID: "f3a9", at: .zero.advanced(by: .milliseconds(101_000)), listened: .milliseconds(990), reports: 41)
         let payloads = HeardMessage.payloads(header, firstSequence: 7, Self.entries(count))
         let seconds = try payloads.map { try FeedDecoder.heard($0) }
         #expect(try seconds == payloads.map { try FeedDecoder.heardInAnyForm($0) })
@@ -52,7 +52,7 @@ import Testing
             #expect(
                 second
                     == HeardSecond(
-                        boot: "f3a9", sequence: second.sequence, at: .milliseconds(101_000),
+                        startID: "f3a9", sequence: second.sequence, at: .milliseconds(101_000),
                         listening: .milliseconds(990), reports: 41, readings: second.readings))
         }
     }

@@ -18,7 +18,7 @@ enum FeedCost {
     }
 
     private static func measure(tags: Int, packets: Int) -> (seconds: Double, allocations: Int) {
-        var feed = ReadingFeed(boot: "benchmark")
+        var feed = ReadingFeed(startID: "benchmark")
         let receiver = Receiver(index: 0)
         let beacons = (0..<tags).map { BeaconID(uuid: FeedCrowd.uuid, major: 1, minor: UInt16($0)) }
         _ = feed.handle(.tags(beacons), at: MonotonicInstant(nanoseconds: 1))

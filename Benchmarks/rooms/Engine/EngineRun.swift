@@ -159,7 +159,7 @@ struct EngineRun {
             .heard(
                 gateway: home.gateways[message.gateway].name,
                 HeardSecond(
-                    boot: "b", sequence: sequences[message.gateway] ?? 0, at: .milliseconds(Int64(time * 1000)),
+                    startID: "b", sequence: sequences[message.gateway] ?? 0, at: .milliseconds(Int64(time * 1000)),
                     listening: .seconds(1),
                     reports: 10,
                     readings: readings)), at: time)

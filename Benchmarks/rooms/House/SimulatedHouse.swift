@@ -142,7 +142,7 @@ struct SimulatedHouse {
                 .heard(
                     gateway: plan.rooms[gateway].name,
                     HeardSecond(
-                        boot: "b", sequence: sequences[gateway], at: .milliseconds(Int64(end * 1000)),
+                        startID: "b", sequence: sequences[gateway], at: .milliseconds(Int64(end * 1000)),
                         listening: .seconds(1),
                         reports: failure == nil ? 20 : 0, readings: readings)), at: end + 10)
         }

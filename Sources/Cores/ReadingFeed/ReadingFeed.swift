@@ -50,7 +50,7 @@ package struct ReadingFeed: Sendable {
     }
 
     /// Chosen at random at each start of the program. It tells the service that `sequence` and the clock restarted.
-    private let boot: String
+    private let startID: String
     /// The number of the next message. A number that is left out tells the service that the time before that message is no silence
     /// of tags, as after a lost message.
     private var sequence: UInt64 = 0
@@ -74,10 +74,10 @@ package struct ReadingFeed: Sendable {
     private var nearby = NearbyFeed()
 
     /// - Parameters:
-    ///   - boot: Up to 32 characters that differ at each start.
+    ///   - startID: Up to 32 characters that differ at each start.
     ///   - actsAsNode: Whether the messages of an ESPresense node are made, too.
-    package init(boot: String, actsAsNode: Bool = false) {
-        self.boot = boot
+    package init(startID: String, actsAsNode: Bool = false) {
+        self.startID = startID
         node = actsAsNode ? NodeFeed() : nil
     }
 
@@ -174,7 +174,7 @@ package struct ReadingFeed: Sendable {
 
     private mutating func message(at end: MonotonicInstant) -> [Message] {
         radios.advance(to: end, restarting: false)
-        let header = HeardMessage.Header(boot: boot, at: end, listened: radios.listened, reports: reports)
+        let header = HeardMessage.Header(startID: startID, at: end, listened: radios.listened, reports: reports)
         let payloads = HeardMessage.payloads(header, firstSequence: sequence, heard.map { readings[$0].entry })
         sequence &+= UInt64(payloads.count)
         let messages =

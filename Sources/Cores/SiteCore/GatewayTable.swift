@@ -52,9 +52,9 @@ package struct GatewayTable: Sendable {
 
         init(at now: MonotonicInstant) { latest = now }
 
-        mutating func record(boot: String, at now: MonotonicInstant) {
+        mutating func record(startID: String, at now: MonotonicInstant) {
             if latest.duration(to: now) > Self.silence { acquaintance = .unknown }
-            _ = acquaintance.record(boot: boot, at: now)
+            _ = acquaintance.record(startID: startID, at: now)
             latest = now
         }
 
@@ -243,7 +243,7 @@ package struct GatewayTable: Sendable {
     }
 
     /// Records a message on the topic of an ibeacon-gateway. In a full table, one that does not feed gives way.
-    mutating func recordFeed(of gateway: String, boot: String, at now: MonotonicInstant) {
+    mutating func recordFeed(of gateway: String, startID: String, at now: MonotonicInstant) {
         if feeds[gateway] == nil {
             if feeds.count >= RoomEngine.mostGateways {
                 guard let other = feeds.first(where: { !$0.value.isActive(at: now) }) else { return }
@@ -251,7 +251,7 @@ package struct GatewayTable: Sendable {
             }
             feeds[gateway] = Feed(at: now)
         }
-        feeds[gateway]?.record(boot: boot, at: now)
+        feeds[gateway]?.record(startID: startID, at: now)
     }
 
     /// The gateway whose radio a scanner of Home Assistant has, while it is heard, and whether that is new.

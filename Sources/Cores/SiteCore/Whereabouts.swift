@@ -266,7 +266,7 @@ package struct Whereabouts: Sendable {
     ) {
         switch message {
         case .heard(let gateway, let second):
-            gateways.recordFeed(of: gateway, boot: second.boot, at: now)
+            gateways.recordFeed(of: gateway, startID: second.startID, at: now)
             if let shared = gateways.gateway(withRadioOf: gateway, at: now) {
                 return leaveOut(gateway, for: shared, at: now, &effects)
             }

@@ -6,7 +6,7 @@ package import Base
 /// third of one start on, if that message comes at least 2 s after the first. From then on they always count, also after a restart.
 package enum Acquaintance: Hashable, Sendable {
     case unknown
-    case met(boot: String, first: MonotonicInstant, messages: Int)
+    case met(startID: String, first: MonotonicInstant, messages: Int)
     case known
 
     private static let fewestMessages = 3
@@ -16,17 +16,18 @@ package enum Acquaintance: Hashable, Sendable {
 
     /// Records a message of the gateway.
     ///
-    /// - Parameter boot: Identifies the start of the gateway; empty for an ESPresense node.
+    /// - Parameter startID: Identifies the start of the gateway; empty for an ESPresense node.
     /// - Returns: Whether the gateway counts.
-    package mutating func record(boot: String, at now: MonotonicInstant) -> Bool {
+    package mutating func record(startID: String, at now: MonotonicInstant) -> Bool {
         switch self {
         case .known: return true
-        case .met(boot, let first, let messages):
-            let isLongEnough = first.duration(to: now) >= (boot.isEmpty ? Self.fewestSecondsOfNode : Self.fewestSeconds)
+        case .met(startID, let first, let messages):
+            let isLongEnough =
+                first.duration(to: now) >= (startID.isEmpty ? Self.fewestSecondsOfNode : Self.fewestSeconds)
             self =
                 isLongEnough && messages + 1 >= Self.fewestMessages
-                ? .known : .met(boot: boot, first: first, messages: messages + 1)
-        case .unknown, .met: self = .met(boot: boot, first: now, messages: 1)
+                ? .known : .met(startID: startID, first: first, messages: messages + 1)
+        case .unknown, .met: self = .met(startID: startID, first: now, messages: 1)
         }
         return self == .known
     }

@@ -98,7 +98,7 @@ struct Attendance: Sendable {
             let listened = hearing.gateways[gateway].listened + second.listening.nanoseconds
             presence.forgetListening(of: gateway, after: listened, at: now)
         }
-        if second.boot.isEmpty { endSilence(ofNode: gateway, &hearing, at: now) }
+        if second.startID.isEmpty { endSilence(ofNode: gateway, &hearing, at: now) }
         let (finding, isListening) = hearing.record(second, of: gateway, at: now)
         let change = setListening(gateway, isListening, &hearing, at: now)
         hearing.setListened(gateway, presence.listened(by: gateway, at: now))

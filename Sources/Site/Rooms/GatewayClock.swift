@@ -16,7 +16,7 @@ struct GatewayClock: Sendable {
 
     /// What is known about the gateway since its latest start. Numbers are nanoseconds, because two clocks are compared.
     private struct Start: Sendable {
-        var boot: String
+        var startID: String
         var sequence: Int64
         /// The end of the latest second, on the gateway's clock.
         var end: Int64
@@ -64,9 +64,9 @@ struct GatewayClock: Sendable {
     private var start: Start?
     /// The same start before a gap of the sequence numbers.
     private var beforeGap: Start?
-    /// Boots of earlier starts, the latest last.
-    private var pastBoots: [String] = []
-    /// When an earlier boot came back; the latest last.
+    /// The ids of earlier starts, the latest last.
+    private var pastStartIDs: [String] = []
+    /// When an earlier start came back; the latest last.
     private var returns: [MonotonicInstant] = []
 
     enum Verdict: Hashable { case fresh, late, repeated }
@@ -75,9 +75,9 @@ struct GatewayClock: Sendable {
     mutating func judge(_ second: HeardSecond, at now: MonotonicInstant) -> Verdict {
         guard let end = second.at?.nanoseconds else { return .fresh }
         let delay = now.nanoseconds &- end
-        guard var start, start.boot == second.boot else {
-            detectReturn(to: second.boot, at: now)
-            start = Start(boot: second.boot, sequence: second.sequence, end: end, leastDelay: delay, judged: now)
+        guard var start, start.startID == second.startID else {
+            detectReturn(to: second.startID, at: now)
+            start = Start(startID: second.startID, sequence: second.sequence, end: end, leastDelay: delay, judged: now)
             beforeGap = nil
             return .fresh
         }
@@ -123,20 +123,20 @@ struct GatewayClock: Sendable {
         return .fresh
     }
 
-    /// A restarted gateway has a new boot, and does not return to the previous one. A late message of the previous start counts
+    /// A restarted gateway has a new start id, and does not return to the previous one. A late message of the previous start counts
     /// as a return to it, and the next message as another return.
     private mutating func detectReturn(to new: String, at now: MonotonicInstant) {
-        guard let boot = start?.boot, !boot.isEmpty else { return }
-        if pastBoots.contains(new) { returns = returns.suffix(Self.fewestReturns - 1) + [now] }
-        pastBoots = pastBoots.filter { $0 != boot }.suffix(Self.mostBoots - 1) + [boot]
+        guard let startID = start?.startID, !startID.isEmpty else { return }
+        if pastStartIDs.contains(new) { returns = returns.suffix(Self.fewestReturns - 1) + [now] }
+        pastStartIDs = pastStartIDs.filter { $0 != startID }.suffix(Self.mostPastStarts - 1) + [startID]
     }
 
     private static let fewestReturns = 3
-    private static let mostBoots = 4
+    private static let mostPastStarts = 4
     /// The returns must lie within this time.
     private static let alternation: Duration = .seconds(600)
 
-    /// Whether boots alternate because several gateways have this name.
+    /// Whether starts alternate because several gateways have this name.
     @inline(__always)
     func isShared(at now: MonotonicInstant) -> Bool {
         returns.count >= Self.fewestReturns && returns[0].duration(to: now) < Self.alternation

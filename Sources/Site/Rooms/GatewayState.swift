@@ -29,7 +29,7 @@ struct GatewayState: Sendable {
     /// When the latest message arrived that was too late to count; nil if there was none.
     var lastLate: MonotonicInstant?
     /// The start and the number of the latest message that counted; nil if there was none, and for a node.
-    var latest: (boot: String, sequence: Int64)?
+    var latest: (startID: String, sequence: Int64)?
     /// Nanoseconds for which it had listened when that message arrived.
     var listened: Int64 = 0
     /// When it last reported a tag.
@@ -70,7 +70,7 @@ struct GatewayState: Sendable {
         guard let latest, let lastMessage else { return true }
         // A gateway that lost its connection at the same time may have used no numbers meanwhile.
         if let resumed, lastMessage < resumed { return false }
-        return second.boot == latest.boot && second.sequence == latest.sequence &+ 1
+        return second.startID == latest.startID && second.sequence == latest.sequence &+ 1
             && lastMessage.duration(to: now) <= Hearing.interruption
     }
 

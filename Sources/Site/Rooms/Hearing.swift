@@ -236,9 +236,9 @@ struct Hearing: Sendable {
     enum Standing { case counts, countsFromNow, unknown }
 
     /// Records that a message of the gateway arrived.
-    mutating func acquaint(_ gateway: GatewayIndex, boot: String, at now: MonotonicInstant) -> Standing {
+    mutating func acquaint(_ gateway: GatewayIndex, startID: String, at now: MonotonicInstant) -> Standing {
         let wasKnown = gateways[gateway].isKnown
-        guard gateways[gateway].acquaintance.record(boot: boot, at: now) else { return .unknown }
+        guard gateways[gateway].acquaintance.record(startID: startID, at: now) else { return .unknown }
         return wasKnown ? .counts : .countsFromNow
     }
 
@@ -274,11 +274,11 @@ struct Hearing: Sendable {
     mutating func record(
         _ second: HeardSecond, of gateway: GatewayIndex, at now: MonotonicInstant
     ) -> (finding: RoomEngine.Finding?, isListening: Bool) {
-        gateways[gateway].latest = second.boot.isEmpty ? nil : (second.boot, second.sequence)
+        gateways[gateway].latest = second.startID.isEmpty ? nil : (second.startID, second.sequence)
         gateways[gateway].lastMessage = now
         if !second.readings.isEmpty { gateways[gateway].lastReading = now }
         // The latest message decides: a client that sends one in the name of a node must not make the node's silence evidence.
-        gateways[gateway].sendsAlways = !second.boot.isEmpty
+        gateways[gateway].sendsAlways = !second.startID.isEmpty
         // A message is proof, whatever the retained availability says.
         gateways[gateway].isAvailable = true
         let finding = recordReports(of: gateway, second, at: now)

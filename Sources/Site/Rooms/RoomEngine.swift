@@ -93,7 +93,7 @@ package struct RoomEngine: Sendable {
             return
         }
         if let shared = plan.hearing.detectSharedName(of: gateway, at: now) { effects.append(.found(shared)) }
-        guard plan.acquaint(gateway, boot: second.boot, at: now) else {
+        guard plan.acquaint(gateway, startID: second.startID, at: now) else {
             counters.unknown += 1
             return
         }
@@ -257,7 +257,7 @@ package struct RoomEngine: Sendable {
         of name: String, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
         guard let gateway = plan.hearing.gateway(named: name), !plan.hearing.gateways[gateway].sendsAlways,
-            plan.acquaint(gateway, boot: "", at: now)
+            plan.acquaint(gateway, startID: "", at: now)
         else { return }
         apply(attendance.recordTelemetry(of: gateway, &plan.hearing, at: now), of: gateway, at: now, &effects)
     }

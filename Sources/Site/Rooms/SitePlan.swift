@@ -21,8 +21,8 @@ package struct SitePlan: Sendable {
     // MARK: Gateways
 
     /// Records that a message of the gateway arrived, and returns whether its messages count.
-    mutating func acquaint(_ gateway: GatewayIndex, boot: String, at now: MonotonicInstant) -> Bool {
-        switch hearing.acquaint(gateway, boot: boot, at: now) {
+    mutating func acquaint(_ gateway: GatewayIndex, startID: String, at now: MonotonicInstant) -> Bool {
+        switch hearing.acquaint(gateway, startID: startID, at: now) {
         case .counts: return true
         case .unknown: return false
         case .countsFromNow:

@@ -15,8 +15,8 @@ package enum FeedDecoder {
     package static let mostTagListBytes = 4 << 20
     /// Longest name of a room or a tag, bytes.
     package static let mostNameBytes = 128
-    /// Longest `boot`, bytes.
-    package static let mostBootBytes = 64
+    /// Longest member `boot`, bytes.
+    package static let mostStartIDBytes = 64
 
     // MARK: heard
 
@@ -45,8 +45,10 @@ package enum FeedDecoder {
         guard elements.count <= mostReadings else {
             throw FeedError("\(elements.count) beacons are too many; at most \(mostReadings) are taken")
         }
-        let boot = json["boot"]?.string ?? ""
-        guard boot.utf8.count <= mostBootBytes else { throw FeedError("'boot' has more than \(mostBootBytes) bytes") }
+        let startID = json["boot"]?.string ?? ""
+        guard startID.utf8.count <= mostStartIDBytes else {
+            throw FeedError("'boot' has more than \(mostStartIDBytes) bytes")
+        }
         var readings: [Reading] = []
         readings.reserveCapacity(elements.count)
         for element in elements {
@@ -54,7 +56,7 @@ package enum FeedDecoder {
             readings.append(reading)
         }
         return HeardSecond(
-            boot: boot, sequence: whole(json["seq"], 0...(.max)) ?? 0, at: .milliseconds(at),
+            startID: startID, sequence: whole(json["seq"], 0...(.max)) ?? 0, at: .milliseconds(at),
             listening: .milliseconds(whole(json["listening"], 0...3_600_000) ?? 1000),
             reports: whole(json["reports"], 0...(.max)) ?? 1, readings: readings)
     }
@@ -93,7 +95,7 @@ package enum FeedDecoder {
         guard let level = level(json["rssi"]) else { throw FeedError("'rssi' is not a level in dBm") }
         let reading = Reading(beacon: beacon, count: 1, level: level, power: self.level(json["rssi@1m"]), age: .zero)
         return HeardSecond(
-            boot: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1, readings: [reading])
+            startID: "", sequence: 0, at: nil, listening: .seconds(1), reports: 1, readings: [reading])
     }
 
     /// Reads ESPresense's settings of one beacon, the payload of `espresense/settings/iBeacon:<uuid>-<major>-<minor>/config`.

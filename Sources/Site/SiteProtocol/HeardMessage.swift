@@ -11,7 +11,7 @@ package enum HeardMessage {
 
     /// The members that all messages of one second share.
     package struct Header {
-        let boot: String
+        let startID: String
         /// End of the second.
         let at: MonotonicInstant
         /// Listening time of the radio in the second.
@@ -19,8 +19,8 @@ package enum HeardMessage {
         /// Advertising reports since the previous message.
         let reports: UInt64
 
-        package init(boot: String, at: MonotonicInstant, listened: Duration, reports: UInt64) {
-            (self.boot, self.at, self.listened, self.reports) = (boot, at, listened, reports)
+        package init(startID: String, at: MonotonicInstant, listened: Duration, reports: UInt64) {
+            (self.startID, self.at, self.listened, self.reports) = (startID, at, listened, reports)
         }
     }
 
@@ -62,7 +62,7 @@ package enum HeardMessage {
     private static func payload(_ header: Header, sequence: UInt64, _ entries: ArraySlice<Entry>) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(128 + entries.count * 128)
-        text += #"{"v":1,"boot":"\#(header.boot)","seq":\#(sequence),"at":\#(milliseconds(header.at))"#.utf8
+        text += #"{"v":1,"boot":"\#(header.startID)","seq":\#(sequence),"at":\#(milliseconds(header.at))"#.utf8
         text += #","listening":\#(header.listened.nanoseconds / 1_000_000),"reports":\#(header.reports)"#.utf8
         text += #","beacons":["#.utf8
         for (index, entry) in entries.enumerated() {

@@ -15,7 +15,7 @@ struct HeardScanner {
     }
 
     private mutating func message(_ bytes: Span<UInt8>) -> HeardSecond? {
-        guard skip(bytes, #"{"v":1,"boot":""#), let boot = plainText(bytes),
+        guard skip(bytes, #"{"v":1,"boot":""#), let startID = plainText(bytes),
             skip(bytes, #","seq":"#), let sequence = whole(bytes),
             skip(bytes, #","at":"#), let at = whole(bytes), (0...1 << 52).contains(at),
             skip(bytes, #","listening":"#), let listening = whole(bytes), (0...3_600_000).contains(listening),
@@ -34,7 +34,7 @@ struct HeardScanner {
         }
         guard skip(bytes, "}"), cursor == bytes.count else { return nil }
         return HeardSecond(
-            boot: boot, sequence: sequence, at: .milliseconds(at), listening: .milliseconds(listening),
+            startID: startID, sequence: sequence, at: .milliseconds(at), listening: .milliseconds(listening),
             reports: reports, readings: readings)
     }
 
@@ -70,7 +70,7 @@ struct HeardScanner {
     private mutating func plainText(_ bytes: Span<UInt8>) -> String? {
         let start = cursor
         var characters: [UInt8] = []
-        while cursor < bytes.count, cursor - start <= FeedDecoder.mostBootBytes {
+        while cursor < bytes.count, cursor - start <= FeedDecoder.mostStartIDBytes {
             let byte = bytes[cursor]
             if byte == UInt8(ascii: "\"") {
                 let text = String(decoding: characters, as: UTF8.self)

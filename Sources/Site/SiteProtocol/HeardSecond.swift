@@ -1,7 +1,7 @@
 /// One message of a gateway: what it heard in one second.
 package struct HeardSecond: Hashable, Sendable {
-    /// Random per start of the gateway; empty for a gateway without a clock of its own (ESPresense).
-    package var boot: String
+    /// Random for each start of the gateway (the member `boot`); empty for a gateway without a clock of its own (ESPresense).
+    package var startID: String
     package var sequence: Int64
     /// End of the second on the gateway's monotonic clock; nil for a gateway without one.
     package var at: Duration?
@@ -12,9 +12,9 @@ package struct HeardSecond: Hashable, Sendable {
     package var readings: [Reading]
 
     package init(
-        boot: String, sequence: Int64, at: Duration?, listening: Duration, reports: Int64, readings: [Reading]
+        startID: String, sequence: Int64, at: Duration?, listening: Duration, reports: Int64, readings: [Reading]
     ) {
-        self.boot = boot
+        self.startID = startID
         self.sequence = sequence
         self.at = at
         self.listening = listening

@@ -61,7 +61,7 @@ final class ReadingFeedPart: SidePart {
         stop()
         guard let wanted else { return }
         publishedPhones = []
-        sender = ReadingSender(wanted, boot: Self.randomBoot())
+        sender = ReadingSender(wanted, startID: Self.randomStartID())
         timer = app.host.timer { [unowned self] now in tick(at: now) }
         for adapter in radio.adapters {
             if let duty = adapter.duty { handle(.scanDuty(adapter.receiver, duty), at: app.host.now) }
@@ -77,7 +77,7 @@ final class ReadingFeedPart: SidePart {
 
     func stop() { (sender, timer, armed) = (nil, nil, nil) }
 
-    private static func randomBoot() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
+    private static func randomStartID() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
 
     // MARK: - Readings
 

@@ -26,10 +26,10 @@ struct ReadingSender {
     /// Whether the service was told, on this connection, that its list cannot be decrypted.
     private var hasComplained = false
 
-    /// - Parameter boot: Up to 32 characters that are different at each start of the program.
-    init(_ settings: ReadingFeedSettings, boot: String) {
+    /// - Parameter startID: Up to 32 characters that are different at each start of the program.
+    init(_ settings: ReadingFeedSettings, startID: String) {
         self.settings = settings
-        feed = ReadingFeed(boot: boot, actsAsNode: settings.actsAsNode)
+        feed = ReadingFeed(startID: startID, actsAsNode: settings.actsAsNode)
     }
 
     /// Whether there is a list of tags.
