@@ -190,7 +190,7 @@ struct HTTPServiceTests {
         let fixture = try ServiceFixture(Self.http, in: directory)
         for event: BrokerEvent in [
             .disconnected(.endpoint(reason: "no", remedy: "look"), retryIn: .seconds(1)),
-            .untaken(.dropped(topic: "owntracks/jane/hall/cmd", size: 300_000)),
+            .dropped(.tooLarge(topic: "owntracks/jane/hall/cmd", size: 300_000)),
             .refused(MessageToken(rawValue: 1), .byEndpoint(status: 400)),
         ] {
             fixture.broker.send(event)

@@ -24,7 +24,7 @@ import Testing
         let owner = try BrokerClient(BrokerSettings(hosts: ["127.0.0.1"], port: broker.port, clientID: "gateway"))
         owner.connection.subscribe(to: ["a"])
         try owner.connection.start()
-        #expect(owner.sees { $0 == .untaken(.sessionDiscarded(.unaskedExactlyOnce)) })
+        #expect(owner.sees { $0 == .dropped(.sessionDiscarded(.unaskedExactlyOnce)) })
         // The end of the connection is told after what it cost.
         #expect(eventually { owner.failures.first == .unaskedExactlyOnce })
         #expect(received.withLock(\.self) == 0)
@@ -82,7 +82,7 @@ import Testing
         let owner = try BrokerClient(settings)
         owner.connection.subscribe(to: ["cmd"])
         try owner.connection.start()
-        #expect(owner.sees { $0 == .untaken(.sessionDiscarded(.unaskedExactlyOnce)) })
+        #expect(owner.sees { $0 == .dropped(.sessionDiscarded(.unaskedExactlyOnce)) })
         #expect(owner.sees { $0 == .connected(sessionPresent: false) })
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
         try run("mosquitto_pub", place + ["-q", "2", "-m", "new"])

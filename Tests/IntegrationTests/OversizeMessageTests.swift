@@ -130,7 +130,7 @@ import Testing
         #expect(eventually { broker.log.contains("Sending SUBACK to gateway") })
         try publish(String(repeating: "x", count: 300_000), on: broker, certificates)
         for number in 1...50 { owner.publish(Int64(number)) }
-        #expect(owner.sees { $0 == .untaken(.sessionDiscarded(.messageTooLarge)) })
+        #expect(owner.sees { $0 == .dropped(.sessionDiscarded(.messageTooLarge)) })
         #expect(eventually { Set(owner.acknowledged) == Set(1...50) })
         #expect(eventually { broker.log.split(separator: "Sending SUBACK to gateway").count >= 3 })
         try publish("small", on: broker, certificates)
@@ -146,7 +146,7 @@ import Testing
         let owner = try secureOwner(broker, certificates)
         owner.connection.subscribe(to: ["cmd"])
         try owner.connection.start()
-        let withheld = BrokerEvent.untaken(.subscriptionsWithheld(for: BrokerStateMachine.withholding))
+        let withheld = BrokerEvent.dropped(.subscriptionsWithheld(for: BrokerStateMachine.withholding))
         #expect(owner.sees { $0 == withheld })
         #expect(eventually { owner.events.drop { $0 != withheld }.contains(where: \.isConnected) })
         owner.publish(1)

@@ -707,7 +707,7 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         _ = broker.connect(at: 0)
         var open: [Int64: (topic: String, since: Int)] = [:]
         var number: Int64 = 0
-        var (most, longest, wereSetAside) = (0, 0, Set<String>())
+        var (most, longest, wereRefused) = (0, 0, Set<String>())
         for second in 0..<86_400 {
             var told: [BrokerStateMachine.Action] = []
             if second.isMultiple(of: 60) {
@@ -723,10 +723,10 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
                 told += broker.answered(Int32(sent), code: isBad ? 0x97 : 0, at: Double(second))
             }
             for (id, message) in open {
-                let isSetAside = told.contains(refused(id, 0x97))
-                guard isSetAside || told.contains(acknowledged(id)) else { continue }
+                let isRefused = told.contains(refused(id, 0x97))
+                guard isRefused || told.contains(acknowledged(id)) else { continue }
                 open[id] = nil
-                if isSetAside { wereSetAside.insert(message.topic) }
+                if isRefused { wereRefused.insert(message.topic) }
                 if !bad.contains(message.topic) { longest = max(longest, second - message.since) }
             }
             most = max(most, open.count)
@@ -734,7 +734,7 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         // Each second one message is sent.
         #expect(longest <= 8, "\(longest) s")
         #expect(most < 20, "\(most)")
-        #expect(wereSetAside == Set(bad.filter { !$0.hasPrefix("state") }))
+        #expect(wereRefused == Set(bad.filter { !$0.hasPrefix("state") }))
     }
 
     /// Two topics are refused in turn, so neither is proved to be the reason.
@@ -795,8 +795,8 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
                 told += broker.answered(Int32(sent), code: second < outage ? 0x97 : 0, at: Double(second))
             }
         }
-        let setAside = told.filter { if case .tell(.refused) = $0 { true } else { false } }
-        #expect(setAside == [refused(1, 0x97)])
+        let refusals = told.filter { if case .tell(.refused) = $0 { true } else { false } }
+        #expect(refusals == [refused(1, 0x97)])
         #expect(Set((11...number).map { acknowledged($0) }).isSubset(of: told))
     }
 
@@ -884,13 +884,13 @@ private func failed(_ failure: BrokerFailure, _ seconds: Int64) -> BrokerStateMa
         _ = broker.order([], ["a"], at: 0)
         _ = broker.connect(at: 0)
         var actions = broker.ended(.messageTooLarge, at: 1)
-        #expect(actions.prefix(2) == [.tell(.untaken(.sessionDiscarded(.messageTooLarge))), .discardClient])
+        #expect(actions.prefix(2) == [.tell(.dropped(.sessionDiscarded(.messageTooLarge))), .discardClient])
         #expect(broker.attempt(at: 100)?.isClean == true)
         broker.reached(at: 100)
         actions = broker.accepted(at: 100)
         #expect(actions.contains(.subscribe("a")))
         actions = broker.ended(.messageTooLarge, at: 101)
-        #expect(actions.first == .tell(.untaken(.subscriptionsWithheld(for: .seconds(600)))))
+        #expect(actions.first == .tell(.dropped(.subscriptionsWithheld(for: .seconds(600)))))
         actions = broker.connect(at: 200)
         #expect(actions == [.tell(.connected(sessionPresent: false))])
         actions = broker.dueSubscriptions(at: 700) + broker.dueSubscriptions(at: 701)

@@ -120,7 +120,7 @@ extension StatusSnapshot {
             "ibeacon_gateway_queue_messages", .gauge, "Messages that wait for the broker.", Double(queue.pending))
         writer.single(
             "ibeacon_gateway_queue_set_aside_messages", .gauge, "Messages that the broker refused.",
-            Double(queue.setAside))
+            Double(queue.refused))
         writer.single(
             "ibeacon_gateway_queue_dropped_messages_total", .counter, "Messages dropped because the queue was full.",
             Double(queue.dropped))

@@ -30,7 +30,7 @@ extension Site {
         case obsoleteRemoved
         /// The engine found something that a user should know.
         case found(RoomEngine.Finding)
-        /// A message on this topic was rejected.
+        /// A message on this topic was refused.
         case refused(FeedError, topic: String)
         /// Write this to the log. Lines with the same `once` are rate-limited.
         case log(LogPriority, String, once: String? = nil)

@@ -13,10 +13,10 @@ struct WaypointReader {
     /// The key in the description of the last waypoint.
     private(set) var key: NamedKey?
 
-    mutating func change(from element: JSONValue) throws(WaypointRejection) -> RegionChange {
+    mutating func change(from element: JSONValue) throws(WaypointRefusal) -> RegionChange {
         (remarks, key) = ([], nil)
         guard let members = element.object else {
-            throw WaypointRejection(reason: "it is \(element.kindName); expected an object")
+            throw WaypointRefusal(reason: "it is \(element.kindName); expected an object")
         }
         try checkType(members)
         let description = try text(members, "desc") ?? WaypointMember.defaultName
@@ -28,7 +28,7 @@ struct WaypointReader {
         // A radius is a whole number of metres; rounding away from 0 keeps circle and beacon apart.
         let radius = try number(members, "rad").rounded(.awayFromZero)
         guard abs(radius) <= WaypointMember.largestRadius else {
-            throw rejection(members, "rad", "a number of metres that fits on the Earth")
+            throw refusal(members, "rad", "a number of metres that fits on the Earth")
         }
         let coordinates = Coordinates(
             latitude: roundedDegrees(latitude), longitude: roundedDegrees(longitude))
@@ -54,42 +54,42 @@ struct WaypointReader {
         return .set(region, isRIDDerived: isDerived)
     }
 
-    private func checkType(_ members: [String: JSONValue]) throws(WaypointRejection) {
+    private func checkType(_ members: [String: JSONValue]) throws(WaypointRefusal) {
         guard members["_type"] == "waypoint" else {
-            throw rejection(members, "_type", "'waypoint'")
+            throw refusal(members, "_type", "'waypoint'")
         }
     }
 
     /// - Returns: 0 if the member is missing, null or an empty string; `Region.succeeding` sets the time.
-    private func timestamp(_ members: [String: JSONValue]) throws(WaypointRejection) -> Int64 {
+    private func timestamp(_ members: [String: JSONValue]) throws(WaypointRefusal) -> Int64 {
         switch members["tst"] {
         case nil, .null, .string(""): return 0
         default: break
         }
         guard let seconds = members["tst"]?.asNumber, let timestamp = Int64(exactly: seconds.rounded(.towardZero))
-        else { throw rejection(members, "tst", "a number, in seconds since 1970") }
+        else { throw refusal(members, "tst", "a number, in seconds since 1970") }
         return timestamp
     }
 
     /// - Returns: nil if the member is missing or null.
-    private func text(_ members: [String: JSONValue], _ name: String) throws(WaypointRejection) -> String? {
+    private func text(_ members: [String: JSONValue], _ name: String) throws(WaypointRefusal) -> String? {
         switch members[name] {
         case nil, .null: return nil
         case .string(let text): return text
-        default: throw rejection(members, name, "a string")
+        default: throw refusal(members, name, "a string")
         }
     }
 
     private func rid(
         _ members: [String: JSONValue], name: String, timestamp: Int64
-    ) throws(WaypointRejection) -> (String, isDerived: Bool) {
+    ) throws(WaypointRefusal) -> (String, isDerived: Bool) {
         switch members["rid"] {
         case nil, .null, .string(""):
             // Without `tst` the older key is unusable: the `rid` is derived from time 0, the same at each repetition.
             return (derivedRID(name: name, timestamp: timestamp), timestamp != 0)
         case .string(let rid) where rid.utf8.count <= WaypointMember.longestRID: return (rid, false)
         default:
-            throw rejection(members, "rid", "a string of at most \(WaypointMember.longestRID) bytes")
+            throw refusal(members, "rid", "a string of at most \(WaypointMember.longestRID) bytes")
         }
     }
 
@@ -105,15 +105,15 @@ struct WaypointReader {
     }
 
     /// An optional member that must be a number: other text (or null) would otherwise become 0 and move the region.
-    private func number(_ members: [String: JSONValue], _ name: String) throws(WaypointRejection) -> Double {
+    private func number(_ members: [String: JSONValue], _ name: String) throws(WaypointRefusal) -> Double {
         guard let value = members[name] else { return 0 }
-        guard let number = value.asNumber else { throw rejection(members, name, "a number") }
+        guard let number = value.asNumber else { throw refusal(members, name, "a number") }
         return number
     }
 
     private func description(
         _ text: String, _ members: [String: JSONValue], isBeaconRegion: Bool
-    ) throws(WaypointRejection) -> RegionDescription {
+    ) throws(WaypointRefusal) -> RegionDescription {
         let name = String(text.prefix { $0 != ":" })
         let hasOwnUUID = members["uuid"].map { $0 != .null && $0 != "" } ?? false
         // With a UUID member, the text is used only for members that are missing, so mistakes in it do no harm.
@@ -122,14 +122,14 @@ struct WaypointReader {
             let isPlain = isBeaconRegion && !hasOwnUUID && !name.hasPrefix("+")
             written = try RegionDescription(parsing: text, base: base, acceptsKey: acceptsKeys && isPlain)
         } catch .secretKey {
-            throw WaypointRejection(reason: "desc: \(IdentityError.key)")
+            throw WaypointRefusal(reason: "desc: \(IdentityError.key)")
         } catch {
             // A circle may be called "Lunch: the corner"; its name is kept unchanged.
             if !isBeaconRegion || name.hasPrefix("+"), !name.isEmpty, text.utf8.count <= RegionDescription.longestName {
                 return RegionDescription(name: text, pattern: nil)
             }
             guard hasOwnUUID, !name.isEmpty, name.utf8.count <= RegionDescription.longestName else {
-                throw WaypointRejection(reason: "desc: \(error)")
+                throw WaypointRefusal(reason: "desc: \(error)")
             }
             written = RegionDescription(name: name, pattern: nil)
         }
@@ -138,7 +138,7 @@ struct WaypointReader {
         var uuid = written.pattern?.uuid
         if hasOwnUUID {
             guard let own = members["uuid"]?.string.flatMap({ BeaconUUID($0) }) else {
-                throw rejection(members, "uuid", "32 hexadecimal digits, dashed 8-4-4-4-12 or with no dash")
+                throw refusal(members, "uuid", "32 hexadecimal digits, dashed 8-4-4-4-12 or with no dash")
             }
             uuid = own
         }
@@ -154,12 +154,12 @@ struct WaypointReader {
     }
 
     /// nil if the member is missing; 0 means "any", and takes precedence over the description.
-    private func beaconNumber(_ members: [String: JSONValue], _ name: String) throws(WaypointRejection) -> UInt16? {
+    private func beaconNumber(_ members: [String: JSONValue], _ name: String) throws(WaypointRefusal) -> UInt16? {
         switch members[name] {
         case nil, .null, .string(""): return nil
         case let value?:
             guard let number = value.asInteger, let number = UInt16(exactly: number) else {
-                throw rejection(members, name, "a decimal number from 0 (any) to 65535")
+                throw refusal(members, name, "a decimal number from 0 (any) to 65535")
             }
             return number
         }
@@ -167,21 +167,21 @@ struct WaypointReader {
 
     private func readOwnMembers(
         _ members: [String: JSONValue], into region: inout Region
-    ) throws(WaypointRejection) {
+    ) throws(WaypointRefusal) {
         if let value = members["leaveAfter"], value != .null {
-            guard let rule = LeaveRule(value) else { throw rejection(members, "leaveAfter", LeaveRule.allowed) }
+            guard let rule = LeaveRule(value) else { throw refusal(members, "leaveAfter", LeaveRule.allowed) }
             region.leaveRule = rule
         }
         region.enterRSSI = try rssi(members, "enterRSSI")
         region.leaveRSSI = try rssi(members, "leaveRSSI")
         if let enter = region.enterRSSI, let leave = region.leaveRSSI, leave > enter {
-            throw rejection(members, "leaveRSSI", "a number not above enterRSSI (\(enter.dBm))")
+            throw refusal(members, "leaveRSSI", "a number not above enterRSSI (\(enter.dBm))")
         }
     }
 
-    private func rssi(_ members: [String: JSONValue], _ name: String) throws(WaypointRejection) -> RSSI? {
+    private func rssi(_ members: [String: JSONValue], _ name: String) throws(WaypointRefusal) -> RSSI? {
         guard let value = members[name], value != .null else { return nil }
-        guard let rssi = RSSI(value) else { throw rejection(members, name, RSSI.allowed) }
+        guard let rssi = RSSI(value) else { throw refusal(members, name, RSSI.allowed) }
         return rssi
     }
 
@@ -192,12 +192,12 @@ struct WaypointReader {
         }
     }
 
-    private func rejection(
+    private func refusal(
         _ members: [String: JSONValue], _ name: String, _ allowed: String
-    ) -> WaypointRejection {
+    ) -> WaypointRefusal {
         guard let value = members[name] else {
-            return WaypointRejection(reason: "\(name) is missing; it is \(allowed)")
+            return WaypointRefusal(reason: "\(name) is missing; it is \(allowed)")
         }
-        return WaypointRejection(reason: "\(name): \(value.shortened) does not fit; write \(allowed)")
+        return WaypointRefusal(reason: "\(name): \(value.shortened) does not fit; write \(allowed)")
     }
 }

@@ -48,7 +48,7 @@ public struct WaypointsReading: Hashable, Sendable {
         var indexes: [ExactString: Int] = [:]
         changes.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
-            do throws(WaypointRejection) {
+            do throws(WaypointRefusal) {
                 let change = try reader.change(from: element)
                 changes.append(change)
                 if let key = reader.key { keys.append(key) }

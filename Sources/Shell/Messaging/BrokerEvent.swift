@@ -12,7 +12,7 @@ package enum BrokerEvent: Hashable, Sendable {
     /// A message that the reader decoded on the broker's thread.
     case decoded(DecodedMessage)
     /// A message was dropped, because it would have taken too much memory.
-    case untaken(UntakenMessage)
+    case dropped(DroppedMessage)
     /// QoS 0: it was sent; QoS 1 and 2: the broker has it.
     case acknowledged(MessageToken)
     /// The broker refused a message of the outbox with this reason code, which may pass, and it is sent again. Told once for

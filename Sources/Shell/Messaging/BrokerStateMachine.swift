@@ -225,13 +225,13 @@ struct BrokerStateMachine {
     /// The broker would deliver the message again for ever. It deletes what it holds for us when a session begins that
     /// is clean. A message that comes again even then is retained, and comes whenever it is subscribed to.
     private mutating func discardSession(after failure: BrokerFailure, at now: MonotonicInstant) -> [Action] {
-        var event = UntakenMessage.sessionDiscarded(failure)
+        var event = DroppedMessage.sessionDiscarded(failure)
         if failure == .messageTooLarge, startsClean || settings.cleanSession {
             withheldUntil = now.advanced(by: Self.withholding)
             event = .subscriptionsWithheld(for: Self.withholding)
         }
         startsClean = true
-        return [.tell(.untaken(event)), discardClient()]
+        return [.tell(.dropped(event)), discardClient()]
     }
 
     private mutating func discardClient() -> Action {

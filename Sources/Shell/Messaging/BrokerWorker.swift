@@ -132,7 +132,7 @@ struct BrokerWorker: ~Copyable {
         if happened & (POLLIN | peerClosed | POLLHUP | POLLERR) != 0 {
             for cut in try client?.receive() ?? [] {
                 let topic = String(decoding: cut.topic, as: UTF8.self)
-                mailbox.post([.untaken(.dropped(topic: topic, size: cut.size))])
+                mailbox.post([.dropped(.tooLarge(topic: topic, size: cut.size))])
             }
             try client?.flush()
         }

@@ -3,7 +3,7 @@ import Base
 /// The messages to be sent: those that wait, and those handed to libmosquitto and not acknowledged, in the order in
 /// which they were given. Pure: it decides, and the broker's thread acts.
 ///
-/// It also finds a message that the broker rejects without saying so. Before MQTT 5 a broker can only
+/// It also finds a message that the broker refuses without saying so. Before MQTT 5 a broker can only
 /// close the connection when a message is too large or not allowed. Sent again on each connection, it would
 /// block all that follow for ever, so it is sent after them (`SuspectedMessages`).
 ///

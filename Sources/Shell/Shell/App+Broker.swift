@@ -99,7 +99,7 @@ extension App {
         case .refused(let token, let refusal):
             if token.isStored { links.store.submit(.refused(token.rawValue, reason: "\(refusal)")) }
         case .wantsMessage: links.store.submit(delivery.one())
-        case .postponed, .steppedAside, .moved, .answered, .untaken: break
+        case .postponed, .steppedAside, .moved, .answered, .dropped: break
         case .subscribed, .subscriptionRefused, .refusal, .admitted, .limited: break
         }
     }

@@ -26,17 +26,17 @@ extension BrokerEvent {
             log.write(.warning, "\(text); later messages are accepted")
         case .answered(let content):
             log.once("answer", .notice, "the server's answer contains \(content); only commands are obeyed")
-        case .untaken(let message): message.write(to: log)
+        case .dropped(let message): message.write(to: log)
         case .message, .decoded, .acknowledged, .wantsMessage: break
         case .subscribed, .subscriptionRefused, .refusal, .admitted, .limited: break
         }
     }
 }
 
-extension UntakenMessage {
+extension DroppedMessage {
     fileprivate func write(to log: Log) {
         switch self {
-        case .dropped(let topic, let size):
+        case .tooLarge(let topic, let size):
             log.once("oversize", .error, "a message of \(size) bytes on \(topic) is too large and was dropped")
         case .sessionDiscarded(let failure):
             log.once(

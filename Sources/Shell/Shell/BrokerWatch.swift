@@ -29,7 +29,7 @@ package struct BrokerWatch {
     /// The messages among them that stepped aside.
     private var aside: [Int64: Aside] = [:]
     /// The latest message from the broker that was dropped.
-    private var untaken: (message: UntakenMessage, at: MonotonicInstant)?
+    private var dropped: (message: DroppedMessage, at: MonotonicInstant)?
     /// When the latest connections ended, the newest last.
     private var losses: [MonotonicInstant] = []
     /// What the broker limits on this connection, or on the next one if it has said so already.
@@ -79,7 +79,7 @@ package struct BrokerWatch {
             let wasAside = aside.removeValue(forKey: token.rawValue) != nil
             return wasAside || postponed.removeValue(forKey: token.rawValue) != nil && postponed.isEmpty
         case .postponed(let token, let code): postponed[token.rawValue] = code
-        case .untaken(let message): untaken = (message, now)
+        case .dropped(let message): dropped = (message, now)
         case .moved(let host): self.host = host
         case .steppedAside(let token, let topic, let reason):
             aside[token.rawValue] = Aside(topic: topic, reason: reason)
@@ -128,7 +128,7 @@ package struct BrokerWatch {
             )
         }
         if let failure { return ("\(failure)", BrokerAdvice.text(for: failure, broker, wasConnected: wasConnected)) }
-        if let trouble = untakenTrouble(at: now, isAnswer: broker.endpoint != nil) { return trouble }
+        if let trouble = droppedTrouble(at: now, isAnswer: broker.endpoint != nil) { return trouble }
         if phase == .connected, let code = postponed.min(by: { $0.key < $1.key })?.value {
             return (
                 "it refuses messages for now: \(BrokerFailure.reason(code: code))",
@@ -163,16 +163,16 @@ package struct BrokerWatch {
         )
     }
 
-    private func untakenTrouble(at now: MonotonicInstant, isAnswer: Bool) -> (reason: String, remedy: String)? {
-        guard let untaken else { return nil }
-        let age = untaken.at.duration(to: now)
-        switch untaken.message {
-        case .dropped(_, let size) where isAnswer && age < Self.memory:
+    private func droppedTrouble(at now: MonotonicInstant, isAnswer: Bool) -> (reason: String, remedy: String)? {
+        guard let dropped else { return nil }
+        let age = dropped.at.duration(to: now)
+        switch dropped.message {
+        case .tooLarge(_, let size) where isAnswer && age < Self.memory:
             return (
                 "an answer of more than \(size) bytes was not read, and commands in it are not obeyed",
                 "find out what the server puts into its answers"
             )
-        case .dropped(let topic, let size) where age < Self.memory:
+        case .tooLarge(let topic, let size) where age < Self.memory:
             return (
                 "a message of \(size) bytes on \(topic) was too large and was dropped",
                 "find out which client sent it; the broker's message_size_limit keeps such messages out"

@@ -57,7 +57,7 @@ package struct LinkWatch {
     package func queue(_ counters: StoreCounters?) -> QueueState {
         guard let counters else { return QueueState() }
         return QueueState(
-            pending: counters.outboxRows + counters.pending, setAside: Int(clamping: counters.refusedRows),
+            pending: counters.outboxRows + counters.pending, refused: Int(clamping: counters.refusedRows),
             dropped: counters.dropped.total, sent: sent)
     }
 }

@@ -46,7 +46,7 @@ package struct RoomComparison: Sendable {
 
     /// Plays one line.
     ///
-    /// - Throws: Why the line or its message was rejected. The next can be played.
+    /// - Throws: Why the line or its message was refused. The next can be played.
     package mutating func play(line: some Collection<UInt8>) throws(FeedError) {
         var published: [RoomReplay.Published] = []
         defer { note(published) }

@@ -10,7 +10,7 @@ package struct RoomReplay: Sendable {
 
     package private(set) var site: Site
     package private(set) var lines = 0
-    /// Lines that are not messages, and rejected messages.
+    /// Lines that are not messages, and refused messages.
     package private(set) var problems = 0
     package private(set) var messages = 0
     /// nil before the first message of a site, unless the configuration names one.
@@ -53,7 +53,7 @@ package struct RoomReplay: Sendable {
     /// Plays one line.
     ///
     /// - Returns: When it was received, nanoseconds since 1970, and the message; nil if that is not one of the site.
-    /// - Throws: Why the line or its message was rejected. The replay can continue.
+    /// - Throws: Why the line or its message was refused. The replay can continue.
     @discardableResult
     package mutating func play(
         line: some Collection<UInt8>, _ emit: (Published) -> Void, _ found: (RoomEngine.Finding) -> Void

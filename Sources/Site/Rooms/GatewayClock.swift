@@ -9,7 +9,7 @@ import SiteProtocol
 /// Any client may send one message in the name of the gateway, with a sequence number that the gateway will not reach. So what
 /// was known before a gap of the numbers is kept, and the gateway's own messages return to it.
 struct GatewayClock: Sendable {
-    /// Readings that are later than this are rejected, nanoseconds.
+    /// Readings that are later than this are dropped, nanoseconds.
     static let oldest: Int64 = Duration.seconds(5).nanoseconds
     /// How fast the estimate follows a gateway whose clock runs slow: 200 parts per million.
     private static let drift: Int64 = 5_000

@@ -1,4 +1,4 @@
-/// Why a message of the feed was rejected.
+/// Why a message of the feed was refused.
 package struct FeedError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

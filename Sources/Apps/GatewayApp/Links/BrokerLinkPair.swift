@@ -143,7 +143,7 @@ package final class BrokerLinkPair {
         case .refused(let token, let why):
             guard let original = tokens.removeValue(forKey: token.rawValue) else { return own.append(event) }
             events.append(.refused(original, why))
-        case .moved, .decoded, .untaken, .postponed, .subscribed, .subscriptionRefused, .refusal, .admitted, .limited,
+        case .moved, .decoded, .dropped, .postponed, .subscribed, .subscriptionRefused, .refusal, .admitted, .limited,
             .steppedAside, .wantsMessage, .answered:
             own.append(event)
         }

@@ -63,7 +63,7 @@ package final class HTTPLink: BrokerLink {
             switch event {
             case .connected: isConnected = isOpen
             case .disconnected: isConnected = false
-            case .untaken: droppedMessages += 1
+            case .dropped: droppedMessages += 1
             default: break
             }
         }
@@ -150,7 +150,7 @@ private final class HTTPInbox: Sendable {
                 return ([], false)
             }
             let topic = base + "/cmd"
-            if let size = answer.excess { return ([.untaken(.dropped(topic: topic, size: size))], false) }
+            if let size = answer.excess { return ([.dropped(.tooLarge(topic: topic, size: size))], false) }
             guard
                 let decoded = reading?(
                     ReceivedMessage(

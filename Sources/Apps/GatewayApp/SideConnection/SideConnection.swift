@@ -71,7 +71,7 @@ final class SideConnection {
             case .disconnected: for part in parts { part.disconnected(at: now) }
             case .acknowledged(let token), .refused(let token, _): answered(SideToken(token))
             case .message(let message): _ = parts.first { $0.received(message, at: now) }
-            case .moved, .decoded, .untaken, .postponed, .subscribed, .subscriptionRefused, .refusal, .admitted,
+            case .moved, .decoded, .dropped, .postponed, .subscribed, .subscriptionRefused, .refusal, .admitted,
                 .limited, .steppedAside, .wantsMessage, .answered:
                 break
             }

@@ -128,7 +128,7 @@ final class CommandConnection {
                 refusedFilters.insert(filter)
             case .refusal(let refused) where refused.kind == .subscription: filterRefusals[refused.object] = refused
             // This connection has no command reader and no outbox, and a command needs no dropped messages.
-            case .decoded, .untaken, .postponed, .refusal, .admitted, .steppedAside, .wantsMessage, .answered: break
+            case .decoded, .dropped, .postponed, .refusal, .admitted, .steppedAside, .wantsMessage, .answered: break
             }
         }
     }

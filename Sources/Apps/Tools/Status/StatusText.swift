@@ -110,7 +110,7 @@ struct StatusText {
         let receiver = (status.brokers.first?.kind ?? .broker).rawValue
         rows.append([
             "queue", "\(queue.pending) waiting",
-            "\(queue.sent) sent, \(queue.setAside) refused by the \(receiver), \(queue.dropped) dropped",
+            "\(queue.sent) sent, \(queue.refused) refused by the \(receiver), \(queue.dropped) dropped",
         ])
         let problem = status.store.problem
         rows.append(["disk", problem == nil ? "ok" : "trouble", problem ?? "\(status.store.writes) writes"])

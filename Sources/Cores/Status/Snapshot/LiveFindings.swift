@@ -92,11 +92,11 @@ package struct LiveFindings {
                 .error, "queue", "dropped because the queue was full: \(counted(snapshot.queue.dropped, "message"))",
                 remedy: "reconnect the \(receiver); the events of that time are in: ibeacon-gateway history")
         }
-        guard snapshot.queue.setAside > 0 else {
+        guard snapshot.queue.refused > 0 else {
             return Finding(.ok, "queue", "messages that wait: \(snapshot.queue.pending)")
         }
         return Finding(
-            .warning, "queue", "the \(receiver) refused \(counted(snapshot.queue.setAside, "message")) for good",
+            .warning, "queue", "the \(receiver) refused \(counted(snapshot.queue.refused, "message")) for good",
             remedy: "check the gateway's rights on the \(receiver); the log names the reason")
     }
 

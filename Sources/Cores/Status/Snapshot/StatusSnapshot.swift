@@ -111,7 +111,7 @@ extension StatusSnapshot {
             "brokers": .array(brokers.map { $0.json(at: now) }),
             "refusals": brokerRefusals.json(at: now),
             "queue": [
-                "pending": .integer(Int64(queue.pending)), "setAside": .integer(Int64(queue.setAside)),
+                "pending": .integer(Int64(queue.pending)), "setAside": .integer(Int64(queue.refused)),
                 "dropped": .count(queue.dropped), "sent": .count(queue.sent),
             ],
             "store": [

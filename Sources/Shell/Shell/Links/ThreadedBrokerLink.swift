@@ -84,7 +84,7 @@ package final class ThreadedBrokerLink: BrokerLink {
     private static func isOfMessage(_ event: BrokerEvent) -> Bool {
         switch event {
         case .acknowledged, .refused, .message, .decoded, .refusal: true
-        case .connected, .disconnected, .moved, .postponed, .untaken, .subscriptionRefused, .subscribed, .admitted,
+        case .connected, .disconnected, .moved, .postponed, .dropped, .subscriptionRefused, .subscribed, .admitted,
             .limited:
             false
         // Over HTTP only.
@@ -108,7 +108,7 @@ package final class ThreadedBrokerLink: BrokerLink {
     private func passedOn(_ event: BrokerEvent) -> BrokerEvent? {
         guard let second = settings?.forTransientTopics else { return nil }
         switch event {
-        case .message, .decoded, .untaken, .subscriptionRefused, .refusal, .admitted: return event
+        case .message, .decoded, .dropped, .subscriptionRefused, .refusal, .admitted: return event
         case .disconnected(let failure, _): return .refusal(failure.refused(clientID: second.clientID, on: second.name))
         case .connected: return .admitted(Refused(.connection, second.clientID, on: second.name, because: ""))
         case .moved, .acknowledged, .postponed, .refused, .subscribed, .limited: return nil

@@ -1,4 +1,4 @@
 /// Why one waypoint was refused, in words for its author.
-struct WaypointRejection: Error {
+struct WaypointRefusal: Error {
     let reason: String
 }
