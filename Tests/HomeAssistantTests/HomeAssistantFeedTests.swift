@@ -290,7 +290,7 @@ struct HomeAssistantFeedTests {
 
     @Test("A description of another client that is too long to be remembered is removed, and not shown again")
     mutating func longDescriptions() {
-        func topic(_ object: String) -> String { "homeassistant/sensor/\(Self.settings.node)/\(object)/config" }
+        func topic(_ object: String) -> String { "homeassistant/sensor/\(Self.settings.nodeID)/\(object)/config" }
         for (object, count) in [("short", 10_000), ("long", 20_000)] {
             let payload = String(repeating: "x", count: count)
             _ = feed.received(topic: topic(object), payload: payload, isRetained: true, at: .zero)
@@ -304,7 +304,7 @@ struct HomeAssistantFeedTests {
 
     @Test("Of very many descriptions of other clients some are removed at each connection")
     mutating func manyDescriptions() {
-        var waiting = Set((0..<15_000).map { "homeassistant/sensor/\(Self.settings.node)/x\($0)/config" })
+        var waiting = Set((0..<15_000).map { "homeassistant/sensor/\(Self.settings.nodeID)/x\($0)/config" })
         for left in [5_000, 0] {
             feed.connected()
             _ = feed.update(snapshot([]))

@@ -32,7 +32,8 @@ struct DiscoveryList {
 
     private var gatewayDevice: JSONValue {
         var device: [String: JSONValue] = [
-            "identifiers": [.string(settings.node)], "name": .string("iBeacon gateway \(settings.device)".asEntityName),
+            "identifiers": [.string(settings.nodeID)],
+            "name": .string("iBeacon gateway \(settings.device)".asEntityName),
             "manufacturer": "ibeacon-gateway", "model": "iBeacon gateway", "sw_version": .string(settings.version),
         ]
         if let url = settings.pageURL { device["configuration_url"] = .string(url) }
@@ -115,8 +116,8 @@ struct DiscoveryList {
         let path = tracker.topic.split(separator: "/").dropFirst().joined(separator: " ")
         let name = (tracker.name ?? path).asEntityName
         let device: JSONValue = [
-            "identifiers": [.string("\(settings.node)_\(id)")], "name": .string(name.isEmpty ? tracker.tid : name),
-            "manufacturer": "ibeacon-gateway", "model": "Tracker", "via_device": .string(settings.node),
+            "identifiers": [.string("\(settings.nodeID)_\(id)")], "name": .string(name.isEmpty ? tracker.tid : name),
+            "manufacturer": "ibeacon-gateway", "model": "Tracker", "via_device": .string(settings.nodeID),
         ]
         let presence = JSONValue.string(tracker.presenceTopic)
         // Versions before 2026.7 count the persons in a zone by the tracker's state, later ones by the attribute

@@ -41,7 +41,7 @@ package struct HomeAssistantFeed: Sendable {
 
         /// Where this gateway describes its entities.
         var topics: DiscoveryTopics { DiscoveryTopics(prefix: prefix, device: device) }
-        var node: String { topics.node }
+        var nodeID: String { topics.nodeID }
     }
 
     /// A request of a user in Home Assistant.

@@ -15,7 +15,7 @@ struct NodeFeed: Sendable {
     /// strong packet.
     private static let weight: Float = 0.25
 
-    private struct Node: Sendable {
+    private struct BeaconState: Sendable {
         /// dBm, smoothed.
         var level: Float
         var published: MonotonicInstant
@@ -24,26 +24,26 @@ struct NodeFeed: Sendable {
     }
 
     /// By the index of the tag. A beacon that was not heard for a minute starts again.
-    private var nodes: [Int: Node] = [:]
+    private var states: [Int: BeaconState] = [:]
 
     /// - Parameter readings: The readings of one second, by the index of the tag.
     /// - Returns: The beacons and payloads to publish.
     mutating func messages(
         _ readings: some Sequence<(index: Int, reading: Reading)>, at end: MonotonicInstant
     ) -> [ReadingFeed.Message] {
-        nodes = nodes.filter { $0.value.published.duration(to: end) < .seconds(60) }
+        states = states.filter { $0.value.published.duration(to: end) < .seconds(60) }
         return readings.compactMap { index, reading in
             guard let median = reading.levelSummary?.median else { return nil }
-            let before = nodes[index]
+            let before = states[index]
             let level = before.map { $0.level + Self.weight * (Float(median) - $0.level) } ?? Float(median)
             let distance = Self.distance(level: level, measuredPower: reading.measuredPower)
             if let before, before.published.duration(to: end) < Self.interval,
                 abs(before.distance - distance) < Self.change
             {
-                nodes[index]?.level = level
+                states[index]?.level = level
                 return nil
             }
-            nodes[index] = Node(level: level, published: end, distance: distance)
+            states[index] = BeaconState(level: level, published: end, distance: distance)
             return .node(
                 reading.beacon, Self.payload(reading.beacon, level: level, reading.measuredPower, distance: distance))
         }

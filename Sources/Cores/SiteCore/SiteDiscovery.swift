@@ -18,7 +18,7 @@ package struct SiteDiscovery: Sendable {
         }
 
         /// The topic level of this site.
-        package var node: String { "ibeacon-rooms-" + TopicIdentifier.identifier(of: site) }
+        package var nodeID: String { "ibeacon-rooms-" + TopicIdentifier.identifier(of: site) }
     }
 
     /// What is to be described.
@@ -63,7 +63,7 @@ package struct SiteDiscovery: Sendable {
 
     package init(_ settings: Settings) {
         self.settings = settings
-        topics = DiscoveryTopics(prefix: settings.prefix, node: settings.node)
+        topics = DiscoveryTopics(prefix: settings.prefix, nodeID: settings.nodeID)
     }
 
     /// The topics of Home Assistant's birth message and of the descriptions, including those of earlier runs.
@@ -128,8 +128,8 @@ package struct SiteDiscovery: Sendable {
     /// - Parameter area: The area in which Home Assistant creates the device; nil for a device that moves.
     private func device(_ object: String, _ name: String, _ model: String, area: String? = nil) -> JSONValue {
         var device: [String: JSONValue] = [
-            "identifiers": [.string("\(settings.node)_\(object)")], "name": .string(name),
-            "manufacturer": "ibeacon-gateway", "model": .string(model), "via_device": .string(settings.node),
+            "identifiers": [.string("\(settings.nodeID)_\(object)")], "name": .string(name),
+            "manufacturer": "ibeacon-gateway", "model": .string(model), "via_device": .string(settings.nodeID),
         ]
         device["suggested_area"] = area.flatMap(Self.area)
         return .object(device)
@@ -142,7 +142,7 @@ package struct SiteDiscovery: Sendable {
 
     private func describeService(_ instance: String, _ list: inout [Publication]) {
         let device: JSONValue = [
-            "identifiers": [.string(settings.node)], "name": .string("iBeacon rooms \(settings.site)".asEntityName),
+            "identifiers": [.string(settings.nodeID)], "name": .string("iBeacon rooms \(settings.site)".asEntityName),
             "manufacturer": "ibeacon-gateway", "model": "Rooms service", "sw_version": .string(settings.version),
         ]
         add(

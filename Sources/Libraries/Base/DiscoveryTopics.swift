@@ -6,14 +6,14 @@ package struct DiscoveryTopics: Hashable, Sendable {
 
     /// The discovery prefix, usually `homeassistant`.
     package let prefix: String
-    /// The level of the gateway or the site.
-    package let node: String
+    /// The level of the gateway or the site: Home Assistant calls it `node_id`.
+    package let nodeID: String
 
-    package init(prefix: String, node: String) { (self.prefix, self.node) = (prefix, node) }
+    package init(prefix: String, nodeID: String) { (self.prefix, self.nodeID) = (prefix, nodeID) }
 
     /// Those of a gateway, by its `deviceId`.
     package init(prefix: String, device: String) {
-        self.init(prefix: prefix, node: "ibeacon-gateway-" + TopicIdentifier.identifier(of: device))
+        self.init(prefix: prefix, nodeID: "ibeacon-gateway-" + TopicIdentifier.identifier(of: device))
     }
 
     /// Where Home Assistant publishes `online` when it has started. A user who has changed the prefix may have changed the topic, too.
@@ -26,17 +26,17 @@ package struct DiscoveryTopics: Hashable, Sendable {
     ///
     /// - Parameter component: `binary_sensor`, `sensor`, …
     package func description(_ component: String, _ object: String) -> String {
-        "\(prefix)/\(component)/\(node)/\(object)/config"
+        "\(prefix)/\(component)/\(nodeID)/\(object)/config"
     }
 
     /// The topics of all descriptions.
-    package var descriptions: String { "\(prefix)/+/\(node)/+/config" }
+    package var descriptions: String { "\(prefix)/+/\(nodeID)/+/config" }
 
-    /// The descriptions of everybody, with and without a node.
+    /// The descriptions of everybody, with and without a node id.
     package static func all(prefix: String) -> Set<String> { ["\(prefix)/+/+/config", "\(prefix)/+/+/+/config"] }
 
     /// Whether a topic is that of a description.
     package func isDescription(_ topic: String) -> Bool {
-        topic.hasPrefix(prefix + "/") && topic.hasSuffix("/config") && topic.hasPart("/\(node)/")
+        topic.hasPrefix(prefix + "/") && topic.hasSuffix("/config") && topic.hasPart("/\(nodeID)/")
     }
 }

@@ -17,7 +17,7 @@ extension Publication {
 package struct DiscoveryConfig {
     /// `binary_sensor`, `sensor`, …
     let component: String
-    /// Unique within `node`, and independent of names that users change.
+    /// Unique within `nodeID`, and independent of names that users change.
     let object: String
     let members: [String: JSONValue]
 
@@ -25,10 +25,10 @@ package struct DiscoveryConfig {
         (self.component, self.object, self.members) = (component, object, members)
     }
 
-    /// - Parameter topics: Those of the gateway or the site, whose node is also in the unique ids.
+    /// - Parameter topics: Those of the gateway or the site, whose node id is also in the unique ids.
     package func message(on topics: DiscoveryTopics, device: JSONValue, origin: JSONValue) -> Publication {
         var all = members
-        all["unique_id"] = .string("\(topics.node)_\(object)")
+        all["unique_id"] = .string("\(topics.nodeID)_\(object)")
         all["device"] = device
         all["origin"] = origin
         return .homeAssistant(topics.description(component, object), JSONValue.object(all).text)
