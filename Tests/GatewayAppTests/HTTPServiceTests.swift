@@ -213,8 +213,8 @@ struct HTTPServiceTests {
         ]
         if let key { members["encryptionKey"] = .string(key) }
         let configuration = try Configuration(.object(members), hostName: "pi")
-        let reader = CommandReader(configuration, ciphers: Ciphers(configuration))
-        return reader.read(
+        let decoder = CommandDecoder(configuration, ciphers: Ciphers(configuration))
+        return decoder.read(
             ReceivedMessage(
                 topic: "owntracks/jane/hall/cmd", payload: Array(answer.utf8), qos: .atLeastOnce, retained: false,
                 isAnswer: true))

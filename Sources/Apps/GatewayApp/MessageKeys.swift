@@ -7,16 +7,16 @@ import Storage
 /// the broker's thread.
 package final class MessageKeys: Sendable {
     private let ciphers: Ciphers
-    private let reader: CommandReader
+    private let decoder: CommandDecoder
 
     package init(_ configuration: Configuration) {
         ciphers = Ciphers(configuration)
-        reader = CommandReader(configuration, ciphers: ciphers)
+        decoder = CommandDecoder(configuration, ciphers: ciphers)
     }
 
     func update(_ configuration: Configuration) {
         ciphers.update(configuration)
-        reader.update(configuration)
+        decoder.update(configuration)
     }
 
     func encrypted(_ payload: [UInt8], of publication: Publication) -> [UInt8] {
@@ -25,8 +25,8 @@ package final class MessageKeys: Sendable {
 
     var finish: @Sendable (Restamp) -> [UInt8]? { ciphers.finish }
     var read: MessageReading {
-        { [reader] message in
-            reader.read(message).map { DecodedMessage($0, byteCount: message.payload.count) }
+        { [decoder] message in
+            decoder.read(message).map { DecodedMessage($0, byteCount: message.payload.count) }
         }
     }
 }

@@ -26,17 +26,17 @@ struct NodeFeed: Sendable {
     /// By the index of the tag. A beacon that was not heard for a minute starts again.
     private var states: [Int: BeaconState] = [:]
 
-    /// - Parameter readings: The readings of one second, by the index of the tag.
+    /// - Parameter sums: The readings of one second, by the index of the tag.
     /// - Returns: The beacons and payloads to publish.
     mutating func messages(
-        _ readings: some Sequence<(index: Int, reading: Reading)>, at end: MonotonicInstant
+        _ sums: some Sequence<(index: Int, sum: ReadingSum)>, at end: MonotonicInstant
     ) -> [ReadingFeed.Message] {
         states = states.filter { $0.value.published.duration(to: end) < .seconds(60) }
-        return readings.compactMap { index, reading in
-            guard let median = reading.levelSummary?.median else { return nil }
+        return sums.compactMap { index, sum in
+            guard let median = sum.levelSummary?.median else { return nil }
             let before = states[index]
             let level = before.map { $0.level + Self.weight * (Float(median) - $0.level) } ?? Float(median)
-            let distance = Self.distance(level: level, measuredPower: reading.measuredPower)
+            let distance = Self.distance(level: level, measuredPower: sum.measuredPower)
             if let before, before.published.duration(to: end) < Self.interval,
                 abs(before.distance - distance) < Self.change
             {
@@ -45,7 +45,7 @@ struct NodeFeed: Sendable {
             }
             states[index] = BeaconState(level: level, published: end, distance: distance)
             return .node(
-                reading.beacon, Self.payload(reading.beacon, level: level, reading.measuredPower, distance: distance))
+                sum.beacon, Self.payload(sum.beacon, level: level, sum.measuredPower, distance: distance))
         }
     }
 

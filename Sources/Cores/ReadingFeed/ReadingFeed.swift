@@ -55,10 +55,10 @@ package struct ReadingFeed: Sendable {
     /// of tags, as after a lost message.
     private var sequence: UInt64 = 0
     private var tagIndices: [BeaconID: Int] = [:]
-    private var readings: [Reading] = []
+    private var sums: [ReadingSum] = []
     /// Whether the site has a list of tags. If the list is empty, the messages only show that the gateway is alive.
     package private(set) var isOn = false
-    /// Indices of the readings of tags heard in the current second.
+    /// Indices of the sums of tags heard in the current second.
     private var heard: [Int] = []
     /// Beginning of the current second.
     private var start = MonotonicInstant.zero
@@ -126,7 +126,7 @@ package struct ReadingFeed: Sendable {
     private mutating func setTags(_ tags: [BeaconID]?, at now: MonotonicInstant) {
         var new: [BeaconID: Int] = [:]
         for tag in tags ?? [] where new.count < Self.mostTags && new[tag] == nil { new[tag] = new.count }
-        // A list that is sent again must not cost the readings of the current second.
+        // A list that is sent again must not cost the sums of the current second.
         if isOn, tags != nil, new.keys == tagIndices.keys { return }
         if !isOn {
             start = now
@@ -141,15 +141,15 @@ package struct ReadingFeed: Sendable {
         lastHeard = nil
         heard.removeAll(keepingCapacity: false)
         tagIndices = new
-        readings = Array(repeating: Reading(), count: tagIndices.count)
+        sums = Array(repeating: ReadingSum(), count: tagIndices.count)
         node = node.map { _ in NodeFeed() }
-        for (tag, index) in tagIndices { readings[index].beacon = tag }
+        for (tag, index) in tagIndices { sums[index].beacon = tag }
     }
 
     private mutating func add(_ sighting: Sighting, at now: MonotonicInstant) {
         guard let index = tagIndices[sighting.beacon] else { return nearby.add(sighting) }
-        if readings[index].count == 0 { heard.append(index) }
-        readings[index].add(sighting, at: now)
+        if sums[index].count == 0 { heard.append(index) }
+        sums[index].add(sighting, at: now)
     }
 
     /// Ends the current second if it is over. Seconds without packets are skipped.
@@ -175,11 +175,11 @@ package struct ReadingFeed: Sendable {
     private mutating func message(at end: MonotonicInstant) -> [Message] {
         radios.advance(to: end, restarting: false)
         let header = HeardMessage.Header(startID: startID, at: end, listened: radios.listened, reports: reports)
-        let payloads = HeardMessage.payloads(header, firstSequence: sequence, heard.map { readings[$0].entry })
+        let payloads = HeardMessage.payloads(header, firstSequence: sequence, heard.map { sums[$0].entry })
         sequence &+= UInt64(payloads.count)
         let messages =
-            payloads.map { .heard($0) } + (node?.messages(heard.map { ($0, readings[$0]) }, at: end) ?? [])
-        for index in heard { readings[index].clear() }
+            payloads.map { .heard($0) } + (node?.messages(heard.map { ($0, sums[$0]) }, at: end) ?? [])
+        for index in heard { sums[index].clear() }
         heard.removeAll(keepingCapacity: true)
         reports = 0
         lastMessage = end

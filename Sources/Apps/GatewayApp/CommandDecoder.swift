@@ -8,7 +8,7 @@ import Regions
 import Synchronization
 
 /// Decodes messages on `/cmd` on the broker's thread, with the settings in force.
-package final class CommandReader: Sendable {
+package final class CommandDecoder: Sendable {
     private struct Rules {
         /// The trackers' base topics, by command topic.
         var bases: [ExactString: String]

@@ -3,7 +3,7 @@ import Beacon
 import SiteProtocol
 
 /// The packets of one tag in one second.
-struct Reading: Sendable {
+struct ReadingSum: Sendable {
     /// Largest number of levels kept for the median. A tag that advertises every 100 ms and is heard by three adapters
     /// has 30. For a tag that is heard more often, only the first 32 levels count.
     static let mostLevels = 32

@@ -9,11 +9,11 @@ import Testing
 @testable import GatewayApp
 
 /// What tells encrypted commands apart, whatever topic they come on and however their envelope is written.
-struct CommandReaderTests {
+struct CommandDecoderTests {
     private static let key = "correct horse battery staple"
     private static let clear = #"{"_type":"cmd","action":"clearWaypoints","tst":1700000000}"#
 
-    private let reader: CommandReader
+    private let decoder: CommandDecoder
     private let cipher: PayloadCipher
 
     init() throws {
@@ -21,7 +21,7 @@ struct CommandReaderTests {
             "{_type: \"configuration\", username: \"jane\", deviceId: \"hall\", encryptionKey: \"\(Self.key)\", "
             + "trackers: [{tid: \"K1\", deviceId: \"keys\"}]}"
         let configuration = try Configuration(parsing: Array(text.utf8), hostName: "test")
-        reader = CommandReader(configuration, ciphers: Ciphers(configuration))
+        decoder = CommandDecoder(configuration, ciphers: Ciphers(configuration))
         cipher = try #require(PayloadCipher(key: Secret(Self.key)))
     }
 
@@ -30,7 +30,7 @@ struct CommandReaderTests {
         let message = ReceivedMessage(
             topic: "owntracks/jane/\(device)/cmd", payload: payload, qos: .atLeastOnce, retained: false,
             isAnswer: isAnswer)
-        return try #require(reader.read(message))
+        return try #require(decoder.read(message))
     }
 
     @Test func `The same envelope is the same on every topic, in every spelling, and in an answer over HTTP`() throws {
