@@ -29,7 +29,7 @@ package final class ServiceHostDouble: ServiceHost {
     package var wallClock = WallClock(epochOffset: 1_700_000_000_000_000_000, isKnown: true)
     package var bootID = "boot-1"
     package var hardware: String? = "hardware-1"
-    package private(set) var reports: [ServiceState] = []
+    package private(set) var reports: [ServicePhase] = []
     package private(set) var exitCode: ExitCode?
     /// When memory was released.
     package private(set) var releases: [MonotonicInstant] = []
@@ -45,7 +45,7 @@ package final class ServiceHostDouble: ServiceHost {
         return timer
     }
 
-    package func report(_ state: ServiceState) { reports.append(state) }
+    package func report(_ phase: ServicePhase) { reports.append(phase) }
     package func exit(_ code: ExitCode) { exitCode = code }
     package func releaseMemory() { releases.append(now) }
 

@@ -49,7 +49,7 @@ import Testing
         let written = try rowsWritten(database)
         try database.replaceRegions(of: Self.tracker, by: change.regions)
         #expect(try rowsWritten(database) - written == change.rows)
-        let stored = try StoredState.regions(database)
+        let stored = try StateQueries.regions(database)
         #expect(stored[Self.tracker] ?? [] == change.regions)
         #expect(stored["another"] == Self.before)
     }
@@ -60,7 +60,7 @@ import Testing
         for regions in [["a", "b", "c"], ["b"], ["b", "d"], ["b", "d", "a"]] {
             try database.replaceRegions(of: Self.tracker, by: regions.map { region($0) })
         }
-        #expect(try StoredState.regions(database)[Self.tracker] == ["b", "d", "a"].map { region($0) })
+        #expect(try StateQueries.regions(database)[Self.tracker] == ["b", "d", "a"].map { region($0) })
     }
 
     @Test func `a damaged row is written again, although its region did not change`() throws {
@@ -69,7 +69,7 @@ import Testing
         try database.replaceRegions(of: Self.tracker, by: Self.before)
         try database.run("UPDATE region SET digest = digest + 1 WHERE rid = 'rid-b'")
         try database.replaceRegions(of: Self.tracker, by: Self.before)
-        #expect(try StoredState.regions(database)[Self.tracker] == Self.before)
+        #expect(try StateQueries.regions(database)[Self.tracker] == Self.before)
     }
 
     @Test func `the names of columns follow from the cases`() {

@@ -34,7 +34,7 @@ enum LostLog {
         of path: String, to new: String, _ settings: StoreSettings, after lastEdit: Int64
     ) throws(DatabaseError) {
         let target = try Database(path: new, vfs: settings.vfs, busyTimeout: settings.busyTimeout)
-        let known = Set(try StoredState.edits(target).map(\.id))
+        let known = Set(try StateQueries.edits(target).map(\.id))
         // Without its log the file may be of no use.
         let edits = (try? written(in: path, settings, after: lastEdit)) ?? []
         for edit in edits where !known.contains(edit.id) { try target.insert(RegionEditRow(edit)) }
@@ -55,7 +55,7 @@ enum LostLog {
             guard Self.copy(path + suffix, to: copy + suffix) || !suffix.isEmpty else { return [] }
         }
         let other = try Database(path: copy, vfs: settings.vfs, busyTimeout: settings.busyTimeout)
-        return try StoredState.edits(other, after: lastEdit)
+        return try StateQueries.edits(other, after: lastEdit)
     }
 
     /// - Returns: Whether the whole file was copied.

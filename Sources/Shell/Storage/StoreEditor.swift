@@ -57,7 +57,7 @@ package struct StoreEditor: ~Copyable {
         _ tracker: String, deciding decide: (RegionSet) -> [RegionChange]
     ) throws(DatabaseError) {
         try database.transaction { () throws(DatabaseError) in
-            let regions = try StoredState.editedRegions(database)[ExactString(tracker)] ?? RegionSet()
+            let regions = try StateQueries.editedRegions(database)[ExactString(tracker)] ?? RegionSet()
             _ = try append(decide(regions), of: tracker)
         }
     }

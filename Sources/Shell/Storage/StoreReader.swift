@@ -69,7 +69,7 @@ package struct StoreReader: ~Copyable {
     /// All trackers that have regions, with the regions in their order, after the edits that the service has not merged
     /// yet.
     package func regions() throws(DatabaseError) -> [ExactString: RegionSet] {
-        try StoredState.editedRegions(database)
+        try StateQueries.editedRegions(database)
     }
 
     /// A value that was kept under this key; nil if there is none.
@@ -152,7 +152,7 @@ package struct StoreReader: ~Copyable {
         summary.refusedRows = try Outbox.refusedCount(since: .min, in: database)
         summary.recentlyRefused = try Outbox.refusedCount(since: since, in: database)
         summary.transitions = Int(try database.value("SELECT count(*) FROM history")?.asInteger ?? 0)
-        summary.edits = try StoredState.edits(database).count
+        summary.edits = try StateQueries.edits(database).count
         return summary
     }
 }

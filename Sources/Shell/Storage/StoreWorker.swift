@@ -10,7 +10,7 @@ package final class StoreWorker {
     /// The counters of the store that was open last.
     private var lastKeys: StoreWork.FirstKeys?
     private var work = StoreWork()
-    private var trouble: Trouble?
+    private var trouble: DiskTrouble?
     private var delivery = Delivery()
     private var edits = EditWatch()
     private var hasReportedOpened = false
@@ -166,7 +166,7 @@ package final class StoreWorker {
 
     private func reportOpened(_ database: borrowing Database) throws(StoreError) {
         do throws(DatabaseError) {
-            let snapshot = try StoredState.snapshot(database)
+            let snapshot = try StateQueries.snapshot(database)
             edits.lastSeen = snapshot.edits.last?.id ?? 0
             edits.dataVersion = try database.dataVersion()
             events.append(.opened(snapshot))
@@ -303,7 +303,7 @@ package final class StoreWorker {
 
     private func fail(_ error: StoreError, isReading: Bool = false, at now: MonotonicInstant) {
         failed = true
-        var next = trouble ?? Trouble(since: now, delays: settings.retryDelays)
+        var next = trouble ?? DiskTrouble(since: now, delays: settings.retryDelays)
         let isNews = next.reported != error
         next.reported = error
         next.isReading = isReading
@@ -334,7 +334,7 @@ package final class StoreWorker {
             guard version != edits.dataVersion || asked || again else { return }
             edits.dataVersion = version
             if again { (edits.areWantedAgain, edits.lastSeen) = (false, 0) }
-            let new = try StoredState.edits(store.database, after: edits.lastSeen)
+            let new = try StateQueries.edits(store.database, after: edits.lastSeen)
             guard let last = new.last else { return }
             edits.lastSeen = last.id
             events.append(.regionEdits(new))

@@ -49,8 +49,8 @@ package final class EventLoopHost: ServiceHost {
         }
     }
 
-    package func report(_ state: ServiceState) {
-        switch state {
+    package func report(_ phase: ServicePhase) {
+        switch phase {
         case .ready(let status):
             notifier.ready(status: status)
             // A unit without a watchdog needs no keep-alive.

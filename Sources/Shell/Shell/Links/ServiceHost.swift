@@ -23,7 +23,7 @@ package protocol ServiceHost: AnyObject {
         tolerance: Duration, isLast: Bool, _ handler: @escaping (MonotonicInstant) -> Void
     ) -> any ServiceTimer
     /// Reports to the service manager.
-    func report(_ state: ServiceState)
+    func report(_ phase: ServicePhase)
     /// Returns memory to the system that is allocated and not in use. It takes milliseconds.
     func releaseMemory()
     /// Ends the service after the running handler.

@@ -1,5 +1,5 @@
-/// A report to the service manager.
-package enum ServiceState: Hashable, Sendable {
+/// What the service manager is told.
+package enum ServicePhase: Hashable, Sendable {
     /// Start-up is complete.
     case ready(status: String)
     case reloading

@@ -1,7 +1,7 @@
 import Base
 
 /// A disk failure that lasts, and when the store tries again.
-struct Trouble {
+struct DiskTrouble {
     /// What so many tries in a row could not read is damaged: the next try sets the file aside.
     private static let mostUnreadableTries = 3
 

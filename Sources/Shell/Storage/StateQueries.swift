@@ -2,7 +2,7 @@ import Base
 import Regions
 
 /// The queries of both the service and the command line on an open database.
-enum StoredState {
+enum StateQueries {
     static func snapshot(_ database: borrowing Database) throws(DatabaseError) -> StoreSnapshot {
         var snapshot = StoreSnapshot()
         snapshot.regions = try regions(database)
