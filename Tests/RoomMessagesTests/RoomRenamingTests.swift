@@ -288,6 +288,6 @@ import Testing
 
 extension LearnRefusal {
     fileprivate var reportMessage: Publication {
-        SiteReport.refused(self).message(to: SiteAddresses(site: "home", user: nil))
+        SitePublication.refused(self).message(to: SiteAddresses(site: "home", user: nil))
     }
 }

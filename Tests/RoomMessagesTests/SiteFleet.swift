@@ -176,7 +176,7 @@ struct SiteFleet {
         }
     }
 
-    private mutating func send(_ report: SiteReport, by name: String) {
+    private mutating func send(_ report: SitePublication, by name: String) {
         if case .tags(let list) = report { lists.append((name, list)) }
         if case .transition(_, let transition) = report {
             let json = transition.payload

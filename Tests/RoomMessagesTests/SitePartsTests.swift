@@ -35,7 +35,7 @@ private func lines(_ effects: [Site.Effect]) -> [String] {
 }
 
 /// What the effects publish or send.
-private func reports(_ effects: [Site.Effect]) -> [SiteReport] {
+private func reports(_ effects: [Site.Effect]) -> [SitePublication] {
     effects.compactMap { effect in
         switch effect {
         case .publish(let report), .send(let report): report

@@ -575,7 +575,7 @@ import Testing
             let state = PublishedTag(name: id, room: nil, isHome: isHome, since: 7)
             _ = site.handle(.message(.tag(id: id, .value(state)), isRetained: true), at: instant(1))
         }
-        var published: [(second: Int, report: SiteReport)] = []
+        var published: [(second: Int, report: SitePublication)] = []
         for second in 2...200 {
             let inputs = (isListening ? [heard("k", second: second)] : []) + [.tick]
             for effect in inputs.flatMap({ site.handle($0, at: instant(second)) }) {

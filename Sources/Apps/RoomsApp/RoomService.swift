@@ -81,7 +81,7 @@ extension RoomService: AppOwner {
     package func decision(of effects: [Site.Effect], at now: MonotonicInstant) -> Decision {
         var decision = Decision()
         for effect in effects {
-            if case .send(let report) = effect { decision.publications.append(sealed(report)) }
+            if case .send(let publication) = effect { decision.publications.append(sealed(publication)) }
             if let change = change(for: effect, at: now) { decision.changes.append(change) }
         }
         return decision
@@ -136,10 +136,10 @@ extension RoomService: AppOwner {
     private func change(for effect: Site.Effect, at now: MonotonicInstant) -> StoreChange? {
         let base = identity.topics.base
         switch effect {
-        case .publish(let report):
+        case .publish(let publication):
             // A message that waits for its times is encrypted when they are known.
-            let happened = site.whereabouts.unstampedInstant(of: report, at: now)
-            var message = happened == nil ? sealed(report) : report.message(to: identity.addresses)
+            let happened = site.whereabouts.unstampedInstant(of: publication, at: now)
+            var message = happened == nil ? sealed(publication) : publication.message(to: identity.addresses)
             (message.owner, message.happened, message.stamp) = (base, happened ?? now, stamp(happened != nil))
             return .message(message)
         case .record(let visit): return past(visit, at: now).map(StoreChange.history)
@@ -168,9 +168,9 @@ extension RoomService: AppOwner {
 
     private func stamp(_ isProvisional: Bool) -> WallStamp { isProvisional ? .provisional : .exact }
 
-    /// The message of a report, encrypted with the key of the site, if there is one.
-    private func sealed(_ report: SiteReport) -> Publication {
-        var message = report.message(to: identity.addresses)
+    /// The message of a publication, encrypted with the key of the site, if there is one.
+    private func sealed(_ publication: SitePublication) -> Publication {
+        var message = publication.message(to: identity.addresses)
         message.payload = door.seal.sealed(message.payload, for: message.topic)
         return message
     }

@@ -148,8 +148,8 @@ struct RetainedSite: Sendable {
 
     /// Records the states among these effects: the broker will get them from the outbox.
     mutating func record(_ effects: ArraySlice<Site.Effect>) {
-        for case .publish(let report) in effects {
-            switch report {
+        for case .publish(let publication) in effects {
+            switch publication {
             case .tag(let id, let state): tags.record(id, state.map(Retained.value) ?? .absent)
             case .room(let id, let state): rooms.record(id, state.map(Retained.value) ?? .absent)
             // Sent once, or recorded by who compares them.

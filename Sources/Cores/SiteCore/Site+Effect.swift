@@ -8,9 +8,9 @@ extension Site {
     /// transaction, and sends what is published after that transaction is on the disk.
     package enum Effect: Sendable {
         /// Send this to the broker, once and in order.
-        case publish(SiteReport)
+        case publish(SitePublication)
         /// Send this at once if there is a connection. It is made again for each connection, or is useless later.
-        case send(SiteReport)
+        case send(SitePublication)
         /// Store this in the history.
         case record(RoomVisit)
         /// Store the tags as regions.

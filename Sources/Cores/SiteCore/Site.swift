@@ -7,7 +7,7 @@ import SiteProtocol
 /// All decisions of the service of a site. Messages, commands, edits and time go in; messages and values to store come out.
 ///
 /// `handle` is the only mutating entry point. The core reads no clock, opens no file and has no connection, so every behaviour
-/// can be replayed. It works with values: a `SiteMessage` is read from a topic and JSON before, and a `SiteReport` becomes a
+/// can be replayed. It works with values: a `SiteMessage` is read from a topic and JSON before, and a `SitePublication` becomes a
 /// topic and JSON after.
 ///
 /// The site owns parts, and each part owns its state. What is here is the order in which an input passes them: what one part says goes

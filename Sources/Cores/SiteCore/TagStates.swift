@@ -138,12 +138,14 @@ package struct TagStates: Sendable {
         unstamped = [:]
     }
 
-    /// When a report's event happened, if its time of day is not known yet; nil if the report has the right time, or none.
+    /// When the event of a publication happened, if its time of day is not known yet; nil if it has the right time, or none.
     ///
     /// A state of an earlier run has a right time, although it may be published again before the clock is set.
-    func unstampedInstant(of report: SiteReport, _ clock: WallClock, at now: MonotonicInstant) -> MonotonicInstant? {
+    func unstampedInstant(of publication: SitePublication, _ clock: WallClock, at now: MonotonicInstant)
+        -> MonotonicInstant?
+    {
         guard !clock.isKnown else { return nil }
-        return switch report {
+        return switch publication {
         case .transition, .location: now
         case .tag(let id, .some): unstamped[id]
         case .tag, .room, .health, .tags, .card, .learn, .refused, .nearbyRequest, .entity, .virtualNode: nil

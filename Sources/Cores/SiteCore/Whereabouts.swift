@@ -68,9 +68,9 @@ package struct Whereabouts: Sendable {
         if clock.isKnown { states.stamp(clock, engine, &effects) }
     }
 
-    /// When a report's event happened, if its time of day is not known yet; nil if the report has the right time, or none.
-    package func unstampedInstant(of report: SiteReport, at now: MonotonicInstant) -> MonotonicInstant? {
-        states.unstampedInstant(of: report, clock, at: now)
+    /// When the event of a publication happened, if its time of day is not known yet; nil if it has the right time, or none.
+    package func unstampedInstant(of publication: SitePublication, at now: MonotonicInstant) -> MonotonicInstant? {
+        states.unstampedInstant(of: publication, clock, at: now)
     }
 
     var nextDeadline: MonotonicInstant? {

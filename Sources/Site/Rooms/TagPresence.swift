@@ -6,7 +6,7 @@ import SiteProtocol
 
 /// Which tags are at home: the presence engine in terms of tags and gateways.
 ///
-/// To presence each tag is a region with the tag's id, at the tag's index, and each gateway is a receiver: known only here.
+/// To presence each tag is a region with the tag's id, at the tag's index, and each gateway is a receiver. Only this type knows that.
 struct TagPresence: Sendable {
     enum Change: Hashable, Sendable {
         case entered(TagIndex)
@@ -20,7 +20,7 @@ struct TagPresence: Sendable {
     /// Up to this number of tags, the models of all gateways take little memory: 120 bytes for each.
     private static let fewTags = 500
 
-    /// The longest silence after which a receiver gives a tag up, seconds.
+    /// The longest silence after which a gateway gives a tag up, seconds.
     static var longestLeaveTimeout: Float { PresenceTiming.capSeconds }
 
     private var engine: PresenceEngine

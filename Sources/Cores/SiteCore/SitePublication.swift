@@ -4,7 +4,7 @@ package import OwnTracks
 package import SiteProtocol
 
 /// What a service of a site publishes.
-package enum SiteReport: Hashable, Sendable {
+package enum SitePublication: Hashable, Sendable {
     /// A tag has entered or left a room.
     case transition(tag: String, Transition)
     case location(tag: String, Location)
@@ -29,7 +29,7 @@ package enum SiteReport: Hashable, Sendable {
     case virtualNode(VirtualNode)
 }
 
-extension SiteReport {
+extension SitePublication {
     /// The message on its topic. It is made outside the core, by the service and by the replay; the service adds whom the
     /// message belongs to and the instant.
     package func message(to addresses: SiteAddresses) -> Publication {
