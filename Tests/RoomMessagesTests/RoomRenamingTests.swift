@@ -152,10 +152,10 @@ import Testing
             (.rename(room: .named("Attic"), to: .named("Loft")), "there is no such room"),
             (
                 .rename(room: .named("Hall"), to: .named("Loft")),
-                "h, k still name it so; write the new name as 'room' in the configuration of each, and what was trained follows"
+                "h, k still call it that; write the new name as 'room' in the configuration of each, and what was trained follows"
             ),
             (.rename(room: .named("Hall"), to: .named("hall")), "both names are forms of one name"),
-            (.moved(gateway: "k"), "of k it is not asked whether it was carried"),
+            (.moved(gateway: "k"), "there is no question whether k was carried"),
             (.train(room: .named("Hall"), tag: "Joe", .seconds(5)), "there is no tag 'joe'"),
         ] as [(FeedDecoder.LearnRequest, String)])
     func `A request that is not carried out is answered with the reason at once`(

@@ -112,7 +112,7 @@ import Testing
         fixture.wait(.seconds(30))
         let refused = state()
         #expect(refused["role"] == "refused")
-        #expect(findings().contains { $0.contains("does not take what this service writes") })
+        #expect(findings().contains { $0.contains("does not accept what this service writes") })
         #expect(refused["findings"]?.array?.allSatisfy { $0["subject"] == "service" } == true)
         #expect(page.pageMetrics(ClientCounters()).contains("ibeacon_rooms_active 0"))
         fixture.broker.returns = { $0.contains("/service/") }
@@ -556,7 +556,7 @@ import Testing
         fixture.receive("ibeacon-rooms/home/gateway/g0", #"{"v":1,"room":"Lounge"}"#)
         #expect(state()["roomQuestions"]?.array?.count == 1)
         #expect(
-            refusal(page.change("/gateways/moved", ["gateway": "g1"])) == "of g1 it is not asked whether it was carried"
+            refusal(page.change("/gateways/moved", ["gateway": "g1"])) == "there is no question whether g1 was carried"
         )
         #expect(page.change("/gateways/moved", ["gateway": "g0"]) == .done)
         receiveRequest()

@@ -291,7 +291,7 @@ import Testing
         let (lounge, study) = (try #require(RoomName("Lounge")), try #require(RoomName("Study")))
         #expect(try askingSite().renamedRoom("hall", to: lounge).name == "Hall")
         let error = #expect(throws: Failure.self) { try askingSite().renamedRoom("hall", to: study) }
-        #expect(error?.message.contains("h2 still names it so") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("h2 still calls it that") == true, "\(error?.message ?? "")")
         #expect(throws: Failure.self) { try askingSite().renamedRoom("Hall", to: #require(RoomName("HALL"))) }
         #expect(throws: Failure.self) { try askingSite().renamedRoom("Attic", to: lounge) }
     }

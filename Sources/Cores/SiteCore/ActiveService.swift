@@ -7,8 +7,8 @@ package import Base
 /// If two services are active, the one with the larger name stands down, within `patience`.
 ///
 /// Without a key of the site any client can publish cards. What a service does tells it apart from a card: its counter moves.
-/// Invented names do not keep out a service that counts, and a service that goes on after a card said that it ended is not
-/// believed to end by a card again.
+/// Invented names do not keep out a service that counts, and a service that went on after a card had declared it ended
+/// is not ended by such a card again.
 package struct ActiveService: Sendable {
     package enum Role: Hashable, Sendable {
         /// The service has just connected and listens for the cards of others.
@@ -38,7 +38,7 @@ package struct ActiveService: Sendable {
     private static let firstPatience: Duration = .seconds(5)
     /// Time to wait for retained cards after connecting.
     package static let listening: Duration = .seconds(1)
-    /// Time for which a service that went on after a card had said that it ended is not believed to end by a card.
+    /// Time for which no card ends a service that went on after an earlier card had declared it ended.
     private static let doubt: Duration = .seconds(600)
     /// Largest number of other services that are tracked.
     private static let mostOthers = 250
@@ -46,11 +46,11 @@ package struct ActiveService: Sendable {
     private struct Other: Sendable {
         var counter: UInt64
         var moved: MonotonicInstant
-        /// Whether the counter has moved since it is tracked; else the card may be of a service that is gone.
+        /// Whether the counter has moved since it has been tracked; otherwise the card may belong to a service that is gone.
         var hasMoved = false
         /// Whether the latest card says that the service is active.
         var isActive = true
-        /// When the service last went on after a card had said that it ended; nil if that is longer ago than `doubt`.
+        /// When the service last went on after a card had declared it ended; nil if that is longer ago than `doubt`.
         var wentOn: MonotonicInstant?
 
         /// Whether another service must wait for `patience`.
@@ -70,7 +70,7 @@ package struct ActiveService: Sendable {
     /// When the connection was lost; nil while connected and before the first connection.
     private var lost: MonotonicInstant?
 
-    /// When the own card came back last since this service became active; nil: it has not.
+    /// When this service's card last came back since it became active; nil: it has not.
     private var lastTaken: MonotonicInstant?
     /// Since when cards are expected to come back; nil: this service is not active, or has no connection.
     private var expectsCards: MonotonicInstant?
@@ -148,7 +148,7 @@ package struct ActiveService: Sendable {
         }
     }
 
-    /// The own card came back. An earlier one, which the broker retained, is another's or of an earlier run.
+    /// This service's card came back. An earlier one, which the broker retained, belongs to another service or an earlier run.
     private mutating func heardOwn(isActive: Bool, counter: UInt64, at now: MonotonicInstant) -> [Effect] {
         guard role == .active, isActive, expectsCards != nil, counter > 0, counter <= self.counter,
             self.counter - counter < 5
@@ -158,7 +158,7 @@ package struct ActiveService: Sendable {
         return isNews ? [.taken] : []
     }
 
-    /// A card says that another service is not active any more.
+    /// A card says that another service is no longer active.
     private mutating func heardEnd(of name: String, at now: MonotonicInstant) {
         guard others[name] != nil else { return }
         // The counter is kept: if it moves again, the card was wrong.
@@ -166,7 +166,7 @@ package struct ActiveService: Sendable {
         if role != .active, next != nil, !others.values.contains(where: \.holds) { next = now }
     }
 
-    /// Makes room for a further service. What has stopped goes first, then the largest name, because the smallest decides.
+    /// Makes room for another service. What has stopped goes first, then the largest name, because the smallest decides.
     ///
     /// - Returns: false if there is none for this name.
     private mutating func makeRoom(for name: String, at now: MonotonicInstant) -> Bool {

@@ -60,7 +60,7 @@ package struct Election: Sendable {
     private var advice: (text: String, remedy: String) {
         let root = "ibeacon-rooms/\(site)"
         return (
-            "the broker does not take what this service writes, so it decides nothing",
+            "the broker does not accept what this service writes, so it decides nothing",
             "let its user read and write below \(root), and write to the topics of the tags; "
                 + "in mosquitto's acl_file: topic readwrite \(root)/#"
         )
@@ -120,7 +120,7 @@ package struct Election: Sendable {
         return card.flatMap { service?.heard(instance, isActive: $0.isActive, counter: $0.counter, at: now) }
     }
 
-    // MARK: - The own card
+    // MARK: - The card of this service
 
     /// Sends the card of this service.
     ///

@@ -85,8 +85,8 @@ package struct GatewayTable: Sendable {
         }
     }
 
-    /// The names in topics of a gateway that the configuration names. A `deviceId` with other characters than its topics may also
-    /// be the name of an ESPresense node: which of both it is, is known if it counted in an earlier run, or else when it is heard.
+    /// The names in topics of a gateway that the configuration names. A `deviceId` whose characters differ from those of its topics may also
+    /// be the name of an ESPresense node: which of the two it is, is known if it counted in an earlier run, or else when it is heard.
     private func names(ofConfigured gateway: String, _ engine: RoomEngine) -> [String] {
         let identifier = TopicIdentifier.identifier(of: gateway)
         return identifier == gateway ? [gateway] : [gateway, identifier].filter { engine.plan.isTrusted(gateway: $0) }
@@ -154,7 +154,7 @@ package struct GatewayTable: Sendable {
         setNode(card?.room.map { TopicIdentifier.identifier(of: $0.name) }, of: gateway)
     }
 
-    /// Lets the phones in a gateway's card count, or no longer. Any client can write the card of a gateway that sends nothing, and
+    /// Makes the phones in a gateway's card count, or no longer count. Any client can write the card of a gateway that sends nothing, and
     /// each tag that it calls a phone would leave minutes later.
     mutating func countPhones(of gateway: String, _ counts: Bool) {
         guard let named = cards[gateway]?.phones, !named.isEmpty, counts != phoneGateways.contains(gateway) else {
@@ -171,7 +171,7 @@ package struct GatewayTable: Sendable {
     /// Whether a gateway that counts says that this is the UUID of a phone.
     func isPhone(_ uuid: BeaconUUID) -> Bool { phones[uuid] != nil }
 
-    /// The UUIDs of these tags that are those of phones. The engine is told them.
+    /// Those UUIDs of these tags that belong to phones, for the engine.
     mutating func phones(among tags: [TagIdentity]) -> Set<BeaconUUID> {
         areOtherPhones = false
         return Set(tags.map(\.pattern.uuid)).filter { isPhone($0) }

@@ -6,7 +6,7 @@ struct LearnedWrites: Sendable {
     private static let period: Duration = .seconds(900)
     /// Shortest time between two writes after deletions.
     private static let forgettingPeriod: Duration = .seconds(5)
-    /// Time from the end of a training run to the write of what it brought: its last messages arrive meanwhile.
+    /// Time from the end of a training run until what it brought is written: its last messages arrive meanwhile.
     private static let trainingRest: Duration = .seconds(5)
 
     /// When the next write is due; nil if nothing is stored.

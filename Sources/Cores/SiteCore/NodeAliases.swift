@@ -1,7 +1,7 @@
 import Beacon
 import SiteProtocol
 
-/// The ids under which ESPresense nodes publish beacons: ESPresense's settings of a beacon may give it another one than its own, such as
+/// The ids under which ESPresense nodes publish beacons: ESPresense's settings of a beacon may give it an id other than its own, such as
 /// `keys:jane`.
 ///
 /// It also counts what nodes publish under ids that no settings name.
@@ -13,7 +13,7 @@ package struct NodeAliases: Sendable {
 
     private var aliases: [BeaconID: String] = [:]
     private var beacons: [String: Set<BeaconID>] = [:]
-    /// Messages under an id of which it is not known which beacon it is.
+    /// Messages under an id whose beacon is unknown.
     package private(set) var unknown: UInt64 = 0
     /// The first of these ids.
     package private(set) var unknownIDs: [String] = []

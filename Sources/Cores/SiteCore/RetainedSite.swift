@@ -14,7 +14,7 @@ struct RetainedSite: Sendable {
     private static let period: Duration = .seconds(5)
     /// Time between two removals of obsolete states, of `RetainedStates.mostRemovals` of each kind.
     private static let removalPeriod: Duration = .milliseconds(125)
-    /// Time for which gateways must listen until a tag of which no state is known, and that none of them hears, is away: longer
+    /// Time for which gateways must listen before a tag without a known state that none of them hears is away: longer
     /// than a beacon is silent between two packets.
     private static let unheardPeriod: Duration = .seconds(90)
 
@@ -39,7 +39,7 @@ struct RetainedSite: Sendable {
     private var compared: Content?
     /// The rounds of descriptions and states that starts of Home Assistant cause.
     private var births = RoundLimit(pause: .seconds(30))
-    /// Whether Home Assistant has announced its start and was not answered yet.
+    /// Whether Home Assistant has announced its start and has not been answered yet.
     private var isHomeAssistantNew = false
 
     /// What is published of a site, except the states of tags.
@@ -175,7 +175,7 @@ struct RetainedSite: Sendable {
     /// Brings the broker and Home Assistant up to date. The call is cheap if nothing changed.
     ///
     /// - Parameters:
-    ///   - states: The states of the tags. They take over other ways of writing the names of rooms.
+    ///   - states: The states of the tags. They adopt other spellings of the rooms' names.
     ///   - siteRooms: The rooms with a gateway that counts.
     ///   - gateways: The gateways that count.
     mutating func correct(
@@ -296,7 +296,7 @@ struct RetainedSite: Sendable {
 }
 
 extension RetainedSite.Content {
-    /// Whether Home Assistant has the same descriptions of other content. A gateway's health is in its state.
+    /// Whether other content leads to the same descriptions in Home Assistant. A gateway's health is in its state.
     fileprivate func isDescribed(like other: Self) -> Bool {
         tags == other.tags && rooms == other.rooms && gateways.count == other.gateways.count
             && zip(gateways, other.gateways).allSatisfy {

@@ -13,7 +13,7 @@ extension RoomEngine.Finding {
         case .renamed(let former, let room, byPerson: true):
             "the room \(former.name) is called \(room.name) now, and what was learned of it is kept"
         case .renamed(let former, let room, byPerson: false):
-            "the room \(former.name) is called \(room.name) now, because no gateway names it otherwise; what was trained is kept. If the "
+            "the room \(former.name) is called \(room.name) now, because no gateway calls it anything else; what was trained is kept. If the "
                 + "gateways were carried into another room instead, train both again ('rooms forget', then 'rooms learn')"
         case .notRenamed(let former, let room, let refusal):
             "the room \(former.name) was not renamed to \(room.name): \(refusal.text)"

@@ -18,10 +18,10 @@ extension RoomQuestion {
             + "carried there: ibeacon-gateway \(moved)"
     }
 
-    /// Why it is not taken that a gateway was carried; nil if it is asked.
+    /// Why the answer that a gateway was carried is refused; nil if that is the question.
     package static func refusal(ofMoving gateway: String, among questions: [RoomQuestion]) -> String? {
         guard !questions.contains(where: { $0.gateways.contains(gateway) }) else { return nil }
-        return "of \(shortened(gateway)) it is not asked whether it was carried"
+        return "there is no question whether \(shortened(gateway)) was carried"
     }
 
     /// A word of a shell's command line. Any client may write the name of a room.
@@ -46,9 +46,9 @@ extension RenamingRefusal {
         case .noRoom: "there is no such room"
         case .sameRoom: "both names are forms of one name"
         case .named(let gateways):
-            "\(gateways.joined(separator: ", ")) still \(gateways.count == 1 ? "names" : "name") it so; write the new name as 'room' in the "
+            "\(gateways.joined(separator: ", ")) still \(gateways.count == 1 ? "calls" : "call") it that; write the new name as 'room' in the "
                 + "configuration of each, and what was trained follows"
-        case .notTrained: "nothing was trained in it, so nothing is to be kept"
+        case .notTrained: "nothing was trained in it, so there is nothing to keep"
         case .otherIsTrained:
             "the other room has a training of its own, and two trainings are not merged; delete one of them with 'rooms forget'"
         }

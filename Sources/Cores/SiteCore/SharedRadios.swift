@@ -21,7 +21,7 @@ struct SharedRadios: Sendable {
         if new?.source == nil { leftOut.remove(gateway) }
     }
 
-    /// Decides about a message of a receiver.
+    /// Decides about a message of a gateway or a scanner.
     ///
     /// - Returns: The gateway with the same radio, and whether that is new; nil if the message counts.
     mutating func judge(

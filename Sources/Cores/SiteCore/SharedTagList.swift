@@ -8,7 +8,7 @@ import SiteProtocol
 /// itself. Any client may publish a list where the site has no key, so a list removes tags only if it was encrypted with the
 /// key, or if a standby receives it live beside an active service, which answers a wrong list. Any other list adds tags.
 ///
-/// This knows the version of the own list and what has arrived of others, and decides which of them is taken, answered or offered to a
+/// It knows the version of its service's list and what has arrived of others, and decides which of them is taken, answered or offered to a
 /// person. The tags themselves come in as arguments, and the site carries out a `Taking`.
 package struct SharedTagList: Sendable {
     typealias Role = ActiveService.Role
@@ -147,8 +147,8 @@ package struct SharedTagList: Sendable {
     /// Another service has connected: it believes what it receives live.
     mutating func want() { isWanted = true }
 
-    /// What is to be handled now: the latest list that arrived, and whether another service needs the own one. nil: it is too early, and
-    /// `due` says when it is not.
+    /// What is to be handled now: the latest list that arrived, and whether another service needs that of this one. nil: it is too
+    /// early, and `due` says when it is not.
     mutating func next(at now: MonotonicInstant) -> (arrival: Arrival?, isWanted: Bool)? {
         let due = handled?.advanced(by: Self.period) ?? now
         guard due <= now else {
@@ -252,7 +252,7 @@ package struct SharedTagList: Sendable {
         if case .list(let list) = offer { offer(list, tags, &effects) }
     }
 
-    /// Publishes the own list, in place of another.
+    /// Publishes this service's list in place of another.
     private mutating func answer(_ role: Role, _ tags: [TagIdentity], _ effects: inout [Site.Effect]) {
         guard let version else { return }
         if role == .active, seen > version.number { advance(&effects) }

@@ -255,7 +255,7 @@ package struct Site: Sendable {
     /// too: its tags may be what the person wants, and otherwise the commands behind it would wait until the question is answered.
     private var isForemost: Bool { role == .active || (siteTags.list.isOffered && election.isHeldBack) }
 
-    /// Whether it is not known yet if another service carries out a retained command.
+    /// Whether it is still unknown if another service carries out a retained command.
     private var isUndecided: Bool { role == .listening && !isForemost }
 
     private mutating func carryOutCommands(at now: MonotonicInstant, _ effects: inout [Effect]) {

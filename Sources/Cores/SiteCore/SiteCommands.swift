@@ -39,7 +39,7 @@ struct SiteCommands: Sendable {
 
     /// When the next command may be carried out; nil if none waits.
     ///
-    /// - Parameter isUndecided: Whether it is not known yet if another service is active.
+    /// - Parameter isUndecided: Whether it is still unknown if another service is active.
     func due(isUndecided: Bool) -> MonotonicInstant? { hasRetained && isUndecided ? nil : gate.due }
 
     /// Puts a command into the queue.

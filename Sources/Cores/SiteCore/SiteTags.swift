@@ -145,7 +145,7 @@ package struct SiteTags: Sendable {
     /// Says to the other services and to the gateways which list this service has, after a connection.
     func greet(_ election: inout Election, _ whereabouts: Whereabouts, _ effects: inout [Site.Effect]) {
         if election.role == .active { sendList(whereabouts, &effects) }
-        // The own card comes back after all that the broker retains.
+        // This service's card comes back after all that the broker retains.
         if list.isAwaited { election.sendCard(asks: list.isOffered, &effects) }
         judgeAbility(&election, whereabouts, &effects)
     }
@@ -208,7 +208,7 @@ package struct SiteTags: Sendable {
         _ effects: inout [Site.Effect]
     ) {
         if let due = list.due, due <= now { handle(&whereabouts, &election, at: now, &effects) }
-        // A broker that does not return the own card is given time.
+        // A broker that does not return this service's card is given time.
         if let connected = whereabouts.connected, connected.duration(to: now) >= ActiveService.patience {
             endWait(&election, whereabouts, &effects)
         }

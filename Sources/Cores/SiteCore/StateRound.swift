@@ -3,8 +3,8 @@ import SiteProtocol
 
 /// The states of tags that the active service sends once more, for a service that has appeared.
 ///
-/// A service that was off has states of its own store. What the broker retains it does not believe, because any client can have
-/// left that there. What arrives live while another service is active counts.
+/// A service that was off has the states of its own store. It does not believe what the broker retains, because any client may
+/// have left that there. What arrives live while another service is active counts.
 struct StateRound: Sendable {
     /// Time between two parts of a round, of `most` states each.
     static let period: Duration = .milliseconds(125)
@@ -25,7 +25,7 @@ struct StateRound: Sendable {
         due = max(now, began?.advanced(by: Self.pause) ?? now)
     }
 
-    /// The indices of the tags whose states are due now, of so many.
+    /// The indices of the tags whose states are due now, among this many.
     mutating func part(of count: Int, at now: MonotonicInstant) -> Range<Int> {
         if next == 0 { began = now }
         let part = min(next, count)..<min(next + Self.most, count)

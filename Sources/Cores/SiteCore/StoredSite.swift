@@ -82,7 +82,7 @@ package struct StoredSite: Sendable {
                 $0.split(separator: "/").last?.hasPrefix("rooms-") == true
             }
             if !topics.contains(where: { $0.hasSameBytes(as: base) }) {
-                // Of several it is not known which. An empty list must not replace that of the site.
+                // If there are several, it is unknown which one. An empty list must not replace that of the site.
                 areTagsKnown = topics.count <= 1
                 if topics.count == 1 { topic = topics[0] }
             }

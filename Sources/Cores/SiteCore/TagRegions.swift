@@ -191,14 +191,14 @@ package struct TagRegions: Sendable {
         return (changes + gone.map { .remove(rid: $0.region.rid) }, kept.map(\.tag))
     }
 
-    /// The changes for the tags of a list, and the own tags that it lacks.
+    /// The changes for the tags of a list, and the service's tags that it lacks.
     private func changes(to list: TagList, at epoch: Int64) -> ([RegionChange], others: [Tag]) {
         let own = all
         let byID = Dictionary(own.map { ($0.tag.id, $0) }) { first, _ in first }
         let byPattern = Dictionary(own.map { ($0.tag.pattern, $0) }) { first, _ in first }
         var (removals, settings): ([RegionChange], [RegionChange]) = ([], [])
         var known: Set<String> = []
-        // A listed tag takes the place of an own one, or else a free one. Regions that are no tags have places, too.
+        // A listed tag takes the place of one of the service's, or else a free one. Regions that are no tags have places, too.
         var (places, taken) = (Self.most - kept.regions.count, Set<ExactString>())
         for listed in list.tags {
             let beacon = byPattern[listed.pattern]
@@ -242,7 +242,7 @@ package struct TagRegions: Sendable {
 extension TagList.Tag {
     var pattern: BeaconPattern { BeaconPattern(uuid: uuid, major: major, minor: minor) }
 
-    /// The id of a tag of which only the beacon is known.
+    /// The id of a tag that is known by its beacon alone.
     fileprivate var newID: String {
         ["\(uuid)", major.map { "\($0)" }, minor.map { "\($0)" }].compactMap(\.self).joined(separator: "-")
     }

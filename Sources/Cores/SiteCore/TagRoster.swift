@@ -37,7 +37,7 @@ package struct TagRoster: Sendable {
         states[index].name = tags[index].name
     }
 
-    /// Takes over other ways of writing the names of rooms.
+    /// Adopts other spellings of the rooms' names.
     ///
     /// - Returns: Whether the state of a tag changed.
     mutating func rename(to rooms: [RoomName]) -> Bool {

@@ -14,7 +14,7 @@ package struct TagStates: Sendable {
     private let geographic: Position
     /// When a tag first entered each room, by the room's id. As a region, the room was created then.
     private var created: [String: Int64] = [:]
-    /// When the states of tags were decided that have no time of day yet, by the tag's id.
+    /// When the states that have no time of day yet were decided, by the tag's id.
     private var unstamped: [String: MonotonicInstant] = [:]
     /// When tags were last heard before this start, epoch seconds, by the tag's id.
     private var heardBefore: [String: Int64] = [:]
@@ -114,7 +114,7 @@ package struct TagStates: Sendable {
         }
     }
 
-    /// Takes over other ways of writing the names of rooms.
+    /// Adopts other spellings of the rooms' names.
     ///
     /// - Returns: Whether the state of a tag changed.
     mutating func rename(to rooms: [RoomName]) -> Bool { roster.rename(to: rooms) }
@@ -249,7 +249,7 @@ package struct TagStates: Sendable {
         effects.append(.publish(.location(tag: tag.id, location)))
     }
 
-    /// Publishes the locations once more that belong to these states of tags, each with the time of that decision.
+    /// Publishes once more the locations that belong to these states of tags, each with the time of its decision.
     func reportLocations(of states: [String: PublishedTag], _ effects: inout [Site.Effect]) {
         guard !states.isEmpty else { return }
         for tag in roster.tags {
@@ -286,7 +286,7 @@ package struct TagStates: Sendable {
         rooms.map { ($0.id, roster.state(of: $0)) }
     }
 
-    /// Publishes that a tag is away of which no state was known.
+    /// Publishes that a tag without a known state is away.
     mutating func publishUnheard(
         _ index: Int, _ clock: WallClock, at now: MonotonicInstant, _ effects: inout [Site.Effect]
     ) {
@@ -362,8 +362,8 @@ package struct TagStates: Sendable {
         return changes
     }
 
-    /// Ends the visits of the history when another service has become active, which keeps them in its own history, and begins them
-    /// when this one has.
+    /// Ends the visits of the history when another service, which keeps them in its own history, has become active, and begins
+    /// them when this one has.
     private mutating func setVisits(areOpen: Bool, at epoch: Int64, _ effects: inout [Site.Effect]) {
         guard areOpen != hasOpenVisits else { return }
         hasOpenVisits = areOpen

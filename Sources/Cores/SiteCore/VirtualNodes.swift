@@ -30,7 +30,7 @@ package struct VirtualNodes: Sendable {
 
     // MARK: - Tags
 
-    /// Publishes where a tag is and is not any more, right after a decision.
+    /// Publishes where a tag is and where it no longer is, right after a decision.
     func send(_ move: TagStates.Move, isConnected: Bool, _ effects: inout [Site.Effect]) {
         guard isConnected else { return }
         // First the room that was left: a program that shows the nearest node then takes the other at once.

@@ -58,7 +58,7 @@ package struct Whereabouts: Sendable {
         states.restore(stored)
         setTags(tags, at: now)
         states.adopt(stored: stored.states, clock, at: now)
-        // What was learned of the present stays is there, unless it cannot be read.
+        // What was learned during the present stays is among what was restored, unless that could not be read.
         engine.restore(states.roster.reported(heard: stored.learned == nil ? [:] : stored.heard), at: now)
         if learns { learning.begin(at: now) }
     }
@@ -242,7 +242,7 @@ package struct Whereabouts: Sendable {
 
     /// - Parameters:
     ///   - isBelieved: Whether another service is active, whose decisions arrive live. Any client can leave a state at the broker, without
-    ///     a key. After a start, only the own store counts.
+    ///     a key. After a start, only this service's store counts.
     ///   - isStored: Whether this service has a list of tags. One that has stored anything is believed to have one at its next start.
     mutating func receive(
         _ state: Retained<PublishedTag>, ofTag id: String, isRetained: Bool, isBelieved: Bool, isStored: Bool,
@@ -270,7 +270,7 @@ package struct Whereabouts: Sendable {
             if let shared = gateways.gateway(withRadioOf: gateway, at: now) {
                 return leaveOut(gateway, for: shared, at: now, &effects)
             }
-            // Its place was another's meanwhile.
+            // Another gateway had its place meanwhile.
             if !engine.plan.hasRoom(gateway: gateway) { place(gateway, gateways.cards[gateway], at: now, &effects) }
             pass(.heard(gateway: gateway, second), at: now, &effects)
             if gateways.lacksCard(of: gateway), engine.plan.isTrusted(gateway: gateway),
@@ -335,7 +335,7 @@ package struct Whereabouts: Sendable {
         if let placement = gateways.placement(of: gateway, card) { pass(placement, at: now, &effects) }
     }
 
-    /// Says anew which tags are phones, if a gateway with a card begins or ceases to count.
+    /// Says again which tags are phones, if a gateway with a card begins or ceases to count.
     private mutating func countPhones(of gateway: String, at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
         gateways.countPhones(of: gateway, engine.plan.isTrusted(gateway: gateway))
         if gateways.areOtherPhones { pass(.phones(gateways.phones(among: states.roster.tags)), at: now, &effects) }
@@ -410,7 +410,7 @@ package struct Whereabouts: Sendable {
 }
 
 extension SiteMessage {
-    /// Whether one that the broker had retained does not count: it says what happens now.
+    /// Whether a retained one does not count, because the message says what happens now.
     var countsOnlyLive: Bool {
         switch self {
         case .heard, .nodeHeard, .aliasHeard, .nodeTelemetry, .learn: true

@@ -5,7 +5,7 @@ import SiteProtocol
 /// Which tags are at home, and what the gateways' listening says about that.
 ///
 /// `TagPresence` lets a tag leave when all gateways that heard it have listened without it for long enough. `Departures` holds that until
-/// the gateways confirm it. A time in which a gateway may have heard the tag and nobody knows it counts as no silence.
+/// the gateways confirm it. Time in which a gateway may have heard the tag unnoticed does not count as silence.
 ///
 /// `Hearing` knows the gateways; it is an argument, because other parts ask it, too.
 struct Attendance: Sendable {
@@ -28,7 +28,7 @@ struct Attendance: Sendable {
     @inline(__always)
     mutating func tag(of beacon: BeaconID) -> TagIndex? { presence.tag(of: beacon) }
 
-    /// The silence after which the slowest of its gateways gives the tag up; nil if none hears it.
+    /// The silence after which the slowest of its gateways gives up the tag; nil if none hears it.
     func leaveTimeout(of tag: TagDescription, at now: MonotonicInstant) -> Duration? {
         presence.leaveTimeout(of: tag, at: now)
     }
@@ -42,7 +42,7 @@ struct Attendance: Sendable {
         return changes.isEmpty ? [] : take(changes, at: now)
     }
 
-    /// Lets tags leave that were silent for long enough, and lets them wait for the confirmation.
+    /// Lets tags that were silent for long enough leave, and makes them wait for the confirmation.
     ///
     /// - Returns: The tags that came home.
     mutating func tick(at now: MonotonicInstant) -> [TagIndex] {
@@ -61,7 +61,7 @@ struct Attendance: Sendable {
         return arrived
     }
 
-    /// Whether tags wait for the confirmation that they left, and it may come.
+    /// Whether tags wait for the confirmation of their departure, and it may come.
     var hasDepartures: Bool { !departures.isEmpty && !departures.isInterrupted }
 
     /// The tags whose departure is confirmed: they are away.
@@ -94,7 +94,7 @@ struct Attendance: Sendable {
     ) -> (finding: RoomEngine.Finding?, change: Change) {
         endInterruption(&hearing, at: now)
         if !hearing.gateways[gateway].follows(second, resumed: departures.resumed, at: now) {
-            // The message covers one second. What the gateway heard before that is not known.
+            // The message covers one second. What the gateway heard before is unknown.
             let listened = hearing.gateways[gateway].listened + second.listening.nanoseconds
             presence.forgetListening(of: gateway, after: listened, at: now)
         }
@@ -137,7 +137,7 @@ struct Attendance: Sendable {
         _ gateway: GatewayIndex, _ isAvailable: Bool, _ hearing: inout Hearing, at now: MonotonicInstant
     ) -> Change {
         hearing.setAvailable(gateway, isAvailable)
-        // The broker notices late that a node is gone. A node says that it is there when it has connected: it was restarted, or had no connection.
+        // The broker notices late that a node is gone. A node announces itself once it is connected: it was restarted, or had no connection.
         if !hearing.gateways[gateway].sendsAlways { forgetListening(of: gateway, hearing, at: now) }
         return isAvailable ? Change() : setListening(gateway, false, &hearing, at: now)
     }
@@ -152,7 +152,7 @@ struct Attendance: Sendable {
         return Change(isListeningChanged: true, arrived: take(changes, at: now))
     }
 
-    /// What the gateway heard since its last message is not known, so that time counts as no silence.
+    /// What the gateway has heard since its last message is unknown, so that time does not count as silence.
     private mutating func forgetListening(of gateway: GatewayIndex, _ hearing: Hearing, at now: MonotonicInstant) {
         presence.forgetListening(of: gateway, after: hearing.gateways[gateway].listened, at: now)
     }
@@ -162,7 +162,7 @@ struct Attendance: Sendable {
         gateway: GatewayIndex, change: Change
     )] {
         hearing.removeSilent(at: now, isInterrupted: departures.isInterrupted).map { gateway in
-            // What it heard while there was no connection is not known. The time of a node has begun again since (`setConnected`).
+            // What it heard without a connection is unknown. A node's time has begun again since (`setConnected`).
             let state = hearing.gateways[gateway]
             if state.sendsAlways && departures.wasInterrupted(since: state.lastMessage)
                 || state.missedTelemetry(at: now)
@@ -173,7 +173,7 @@ struct Attendance: Sendable {
         }
     }
 
-    /// Records that the connection to the broker was lost or restored. Meanwhile no time of a node counts as silence of tags.
+    /// Records that the connection to the broker was lost or restored. While it is lost, no time of a node counts as silence of its tags.
     ///
     /// - Returns: The tags that came home.
     mutating func setConnected(_ isConnected: Bool, _ hearing: inout Hearing, at now: MonotonicInstant) -> [TagIndex] {
@@ -193,7 +193,7 @@ struct Attendance: Sendable {
 
     // MARK: Which tags exist
 
-    /// Applies that the tags were replaced.
+    /// The tags were replaced.
     ///
     /// - Parameter moved: The new index of each tag that stays.
     mutating func replaceTags(by tags: [TagDescription], moved: [TagIndex: TagIndex], at now: MonotonicInstant) {
@@ -206,7 +206,7 @@ struct Attendance: Sendable {
         presence.isInside(description) || departures.contains(tag)
     }
 
-    /// Applies which of the same tags are phones. A phone may be silent for longer.
+    /// Sets which of these tags are phones. A phone may be silent for longer.
     ///
     /// - Returns: The tags that came home.
     mutating func setPhones(of tags: [TagDescription], at now: MonotonicInstant) -> [TagIndex] {

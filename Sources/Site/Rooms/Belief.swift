@@ -17,7 +17,7 @@ struct Belief: Sendable {
 
     mutating func forget() { rooms = [] }
 
-    /// Forgets a room, whose index becomes that of another room.
+    /// Forgets a room, whose index another room gets.
     mutating func remove(_ room: RoomIndex) { rooms.removeAll { $0.room == room } }
 
     /// The tag is in this room: a person says so, or it was reported before the start.

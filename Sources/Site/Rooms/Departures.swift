@@ -64,7 +64,7 @@ struct Departures: Sendable {
     /// - Returns: Whether the tag was about to leave.
     mutating func remove(_ tag: TagIndex) -> Bool { since.removeValue(forKey: tag) != nil }
 
-    /// Applies new indices of the tags.
+    /// The tags get new indices.
     ///
     /// - Parameter indices: The new index of each tag that still exists.
     mutating func move(to indices: [TagIndex: TagIndex]) {

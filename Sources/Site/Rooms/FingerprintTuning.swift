@@ -4,7 +4,7 @@ package struct FingerprintTuning: Hashable, Sendable {
     package var kernelWidth: Float = 3.2
     /// One gateway's part of the squared distance is at most this many squared widths.
     package var distanceCap: Float = 16
-    /// Contribution of a gateway that hears the tag and of which a fingerprint knows nothing, in squared widths. Without it, the
+    /// Contribution of a gateway that hears the tag and is unknown to a fingerprint, in squared widths. Without it, the
     /// fingerprint that knows the fewest gateways fits best: with ESPresense nodes, one of a moment in which one node sent
     /// something. It equals what such a gateway costs a place without a fingerprint (`noveltyDistance`).
     package var unknownDistance: Float = 4
@@ -17,8 +17,8 @@ package struct FingerprintTuning: Hashable, Sendable {
     package var mostFingerprints = 64
     /// Squared distance per gateway below which two fingerprints are merged.
     package var mergeDistance: Float = 1.25
-    /// A fingerprint also fits another body than the one that walked, with this weight in a window of a second. What a quick beacon says
-    /// of such a body is said again and again, so the weight falls with the square of the interval.
+    /// A fingerprint also fits a body other than the one that walked, with this weight in a window of a second. A quick beacon says the
+    /// same about such a body again and again, so the weight falls with the square of the interval.
     package var otherBodyShare: Float = 0.03
     /// Such a body changes each gateway's level with this standard deviation, dB, for as long as it stays.
     package var otherBodyWidth: Float = 8

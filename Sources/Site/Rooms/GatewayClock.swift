@@ -4,7 +4,7 @@ import SiteProtocol
 /// Relates a gateway's monotonic clock to the service's. The smallest delay seen is taken as zero.
 ///
 /// A clock can be set: the clock of a virtual machine stops while the machine is moved. Then all messages seem to be late by
-/// the same time. The messages of a backlog are late, too, but arrive faster than they were made: each is less late than the one before.
+/// the same amount. The messages of a backlog are late, too, but arrive faster than they were made: each is less late than the one before.
 ///
 /// Any client may send one message in the name of the gateway, with a sequence number that the gateway will not reach. So what
 /// was known before a gap of the numbers is kept, and the gateway's own messages return to it.
@@ -30,7 +30,7 @@ struct GatewayClock: Sendable {
         var returned: (messages: Int, first: MonotonicInstant)?
     }
 
-    /// Consecutive messages that are late by the same time.
+    /// Consecutive messages that are late by the same amount.
     private struct Shift: Sendable {
         var began: MonotonicInstant
         var messages = 1

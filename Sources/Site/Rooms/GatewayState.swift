@@ -46,7 +46,7 @@ struct GatewayState: Sendable {
     var formerRoom: RoomIndex?
     /// When its room was set; nil if that was before this start.
     var placed: MonotonicInstant?
-    /// The room that it named before, if it is not known whether it was carried from there or that room was renamed: what it measured is set
+    /// The room that it named before, while it is unknown whether it was carried from there or the room was renamed: what it measured is set
     /// aside (`Learning.move`).
     var askedRoom: RoomIndex?
 

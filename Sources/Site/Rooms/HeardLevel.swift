@@ -27,21 +27,21 @@ struct HeardLevel: Sendable, BitwiseCopyable {
     /// Levels of the same two seconds count as heard at once.
     var pairOfSeconds: Int64 { at.nanoseconds / 2_000_000_000 }
 
-    // MARK: Once the receiver is silent
+    // MARK: Once the gateway is silent
 
-    /// Number of report intervals since the receiver heard the tag.
+    /// Number of report intervals since the gateway heard the tag.
     @inline(__always)
     private func reports(until now: MonotonicInstant, isOfNode: Bool, _ tuning: SilenceTuning) -> Float {
         now.seconds(since: at) / (isOfNode ? tuning.nodeReportSeconds : tuning.gatewayReportSeconds)
     }
 
-    /// Whether the receiver should have reported the tag again if it still heard it.
+    /// Whether the gateway should have reported the tag again if it still heard it.
     @inline(__always)
     func isOverdue(at now: MonotonicInstant, isOfNode: Bool, _ tuning: SilenceTuning) -> Bool {
         reports(until: now, isOfNode: isOfNode, tuning) > tuning.freshSeconds
     }
 
-    /// The level of a receiver that has been silent since: unchanged until a report is overdue, then decreasing.
+    /// The level of a gateway that has been silent since: unchanged until a report is overdue, then decreasing.
     func aged(at now: MonotonicInstant, isOfNode: Bool, _ tuning: SilenceTuning) -> Float {
         let overdue = max(0, reports(until: now, isOfNode: isOfNode, tuning) - tuning.freshSeconds)
         let share = max(0, 1 - overdue / (tuning.heldReports - tuning.freshSeconds))

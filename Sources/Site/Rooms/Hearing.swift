@@ -4,7 +4,7 @@ import SiteProtocol
 /// The gateways and rooms of a site: which exist, in which room each gateway is, and whether its messages count and it listens.
 ///
 /// Any client may name gateways and rooms, so both tables are bounded. An index is never moved, because what was learned refers to
-/// it: once a table is full, a new entry takes the index of one that is of no use any more. The engine frees that index first,
+/// it: once a table is full, a new entry takes the index of one that is no longer of use. The engine frees that index first,
 /// because the other parts refer to it, too.
 struct Hearing: Sendable {
     private(set) var gateways = Table<GatewayIndex, GatewayState>()
@@ -137,7 +137,7 @@ struct Hearing: Sendable {
         roomIndices.set(room, name)
     }
 
-    /// The gateway stands in the room, as it always did: only the name is another one.
+    /// The gateway stands in the room, as it always did: only the name of the room has changed.
     mutating func assign(_ gateway: GatewayIndex, to room: RoomIndex) {
         if let old = gateways[gateway].room { rooms[old].gateways.removeAll { $0 == gateway } }
         (gateways[gateway].room, gateways[gateway].formerRoom) = (room, nil)
@@ -254,8 +254,8 @@ struct Hearing: Sendable {
         return isInterruption(since: latestMessage, at: now)
     }
 
-    /// Whether a silence of all gateways is longer than any of them may be silent. An ibeacon-gateway that listens sends at least every ten
-    /// seconds. Where there are nodes alone, they may be silent for as long as their telemetry takes.
+    /// Whether all gateways have been silent for longer than any of them may be. An ibeacon-gateway that listens sends at least every ten
+    /// seconds. Where there are only nodes, they may be silent for as long as their telemetry takes.
     private func isInterruption(since message: MonotonicInstant, at now: MonotonicInstant) -> Bool {
         var period = GatewayState.leastTelemetryPeriod
         for gateway in gateways.elements {
@@ -309,7 +309,7 @@ struct Hearing: Sendable {
     /// Records the telemetry of an ESPresense node, which is running and listening.
     mutating func recordTelemetry(of gateway: GatewayIndex, at now: MonotonicInstant) {
         let period = gateways[gateway].telemetry.map { now.seconds(since: $0.at) } ?? 0
-        // After an outage, the time of it is no period.
+        // The duration of an outage is not a period.
         let allowed = GatewayState.leastTelemetryPeriod...TagPresence.longestLeaveTimeout
         gateways[gateway].telemetry = (now, max(allowed.lowerBound, min(period, allowed.upperBound)))
         gateways[gateway].lastMessage = now
@@ -335,19 +335,19 @@ struct Hearing: Sendable {
         return true
     }
 
-    /// Records for how many nanoseconds presence says that the gateway has listened.
+    /// Records for how many nanoseconds the gateway has listened, as presence counts them.
     mutating func setListened(_ gateway: GatewayIndex, _ nanoseconds: Int64) {
         gateways[gateway].listened = nanoseconds
     }
 
-    /// A node gets the whole time again in which it may be silent, because the service reconnected. Else no tag would go away if the
+    /// A node may be silent for its whole time again, because the service reconnected. Otherwise no tag would go away if the
     /// node was silent from now on.
     mutating func await(_ gateway: GatewayIndex, at now: MonotonicInstant) {
         gateways[gateway].lastMessage = now
         gateways[gateway].isAwaited = true
     }
 
-    /// Records when a gateway counts as silent. This is called whenever that may have changed, so that no input looks at all gateways.
+    /// Records when a gateway counts as silent. This is called whenever that may have changed, so that no input has to look at all gateways.
     mutating func updateSilence(of gateway: GatewayIndex) {
         guard gateways[gateway].isListening, let silent = gateways[gateway].silentAt(tuning) else { return }
         silenceDue = min(silenceDue ?? silent, silent)
@@ -397,7 +397,7 @@ struct Hearing: Sendable {
         }
         // If none of them heard a tag recently, any message shows that the connection works.
         guard isOneThere else {
-            // Tags that a listening node reports no more are away, and no message of a gateway is needed.
+            // Tags that a listening node no longer reports are away, and no message of a gateway is needed.
             let isNodeListening = gateways.elements.contains { !$0.sendsAlways && $0.isListening }
             return isOneKnown && !isNodeListening ? .unavailable : .none
         }

@@ -47,7 +47,7 @@ struct Judgement: Sendable {
         transition.advance(&tag, observation, learned, at: now)
     }
 
-    /// The room to be reported now: it is another one than before, and probable enough for long enough.
+    /// The room to report now: it is not the one reported before, and it has been probable enough for long enough.
     ///
     /// - Parameter isTrained: Whether a person says now in which room the tag is.
     func newRoom(

@@ -58,7 +58,7 @@ package struct LearnedSite: Hashable, Sendable {
         package var room: Int?
         /// Whether its messages count: it has sent enough of them.
         package var isKnown: Bool
-        /// Index in `rooms` of the room that it named before, if it is not known whether it was carried from there.
+        /// Index in `rooms` of the room that it named before, while it is unknown whether it was carried from there.
         package var formerRoom: Int?
 
         package init(name: String, room: Int?, isKnown: Bool = true) {

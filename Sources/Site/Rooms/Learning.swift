@@ -3,7 +3,7 @@ import SiteProtocol
 
 /// What is learned of each room: from people, who say in which room a tag is, and from the engine's own decisions.
 ///
-/// A window of which the room is not known is kept until the windows after it are known: then its room may be certain (`Smoother`).
+/// A window whose room is unknown is kept until the windows after it are known: then its room may be certain (`Smoother`).
 struct Learning: Sendable {
     private(set) var rooms = Table<RoomIndex, RoomKnowledge>()
     private var learners = Table<LearnerIndex, Learner>()
@@ -29,7 +29,7 @@ struct Learning: Sendable {
 
     mutating func addRoom() { rooms.append(RoomKnowledge()) }
 
-    /// Removes everything that refers to a room, whose index becomes that of another room.
+    /// Removes everything that refers to a room, whose index another room gets.
     mutating func vacate(_ room: RoomIndex) {
         trainings = trainings.filter { $0.value.room != room }
         removeKnowledge(of: room)
@@ -74,7 +74,7 @@ struct Learning: Sendable {
         forgetDecisions(with: gateway, in: [former, room])
     }
 
-    /// Forgets what the engine learned by itself with a gateway, and all that it learned so of some rooms.
+    /// Forgets what the engine learned by itself with a gateway, and all that it learned by itself of some rooms.
     mutating func forgetDecisions(with gateway: GatewayIndex, in concerned: [RoomIndex]) {
         discardWindows()
         for room in rooms.indices { rooms[room].own.forget(gateway: gateway) }
@@ -102,19 +102,19 @@ struct Learning: Sendable {
 
     /// A gateway stands elsewhere: what was set aside of it is wrong.
     ///
-    /// - Parameter former: The room that it has left; nil if another gateway may stand in it still.
+    /// - Parameter former: The room that it has left; nil if another gateway may still stand in it.
     mutating func dropAside(_ gateway: GatewayIndex, of former: RoomIndex?) {
         for room in rooms.indices { rooms[room].labelled.dropAside(gateway: gateway) }
         if let former { rooms[former].aside = nil }
     }
 
-    /// A room has the name of another one, of which only decisions of the engine's own were learned.
+    /// A room has the name of another one, about which only the engine's own decisions were learned.
     mutating func replace(_ other: RoomIndex) {
         discardWindows()
         vacate(other)
     }
 
-    /// Applies new indices of the tags. Windows that are not learned yet are discarded.
+    /// The tags get new indices. Windows that are not learned yet are discarded.
     ///
     /// - Parameter indices: The new index of each tag that still exists.
     mutating func move(to indices: [TagIndex: TagIndex], tags count: Int) {

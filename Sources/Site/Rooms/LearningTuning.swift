@@ -11,14 +11,14 @@ package struct LearningTuning: Hashable, Sendable {
     package var learnStaySeconds: Float = 60
     /// Weight of a room change that the engine itself decided. One in a training run has the weight 1.
     package var ownExit: Float = 0.2
-    /// A window counts as so many seconds at most: packets of slow beacons are independent.
+    /// A window counts as at most this many seconds: packets of slow beacons are independent.
     package var longestWindow: Float = 10
     /// Largest distance from the last window that is certain of one room to the first that is certain of the next, in windows.
     package var mostDoubtful = 6
     /// Longest pause between training runs of two rooms that belong to one walk.
     package var walk: Duration = .seconds(30)
-    /// After a room's gateways changed, the room's `placed` is a mean over at least so many seconds: fingerprints are replaced, and
-    /// their seconds go.
+    /// After a room's gateways changed, the room's `placed` is a mean over at least this many seconds: fingerprints are replaced, and
+    /// their seconds with them.
     package var leastPlacedSeconds: Float = 30
 
     package init() {}

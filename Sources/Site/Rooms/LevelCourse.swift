@@ -11,9 +11,9 @@ struct LevelCourse: Sendable, BitwiseCopyable {
     /// Number of these levels, at most 255.
     private(set) var count: UInt8 = 1
 
-    /// Of a level, before anything is known of the gateway and the place, dB².
+    /// The variance of a level, before anything is known about the gateway and the place, dB².
     private static let usualVariance: Float = 12
-    /// Levels that this is worth.
+    /// The number of levels that this is worth.
     private static let usualCount: Float = 8
 
     init(level: Float) { meanSteps = Self.steps(level, 128) }
@@ -22,7 +22,7 @@ struct LevelCourse: Sendable, BitwiseCopyable {
         Int16(max(-32_000, min(32_000, (value * perUnit).rounded())))
     }
 
-    /// Mean of the levels since then, dBm; where they are many, of the latest ones.
+    /// Mean of the levels since then, dBm; if there are many, of the latest ones.
     private(set) var mean: Float {
         get { Float(meanSteps) / 128 }
         set { meanSteps = Self.steps(newValue, 128) }
@@ -45,7 +45,7 @@ struct LevelCourse: Sendable, BitwiseCopyable {
         let difference = level - mean
         let surprise = difference - deviation
         let known = Float(count)
-        // What the latest levels did not foretell of this one tells the variance also while the tag moves.
+        // How far this level is from what the latest ones predict shows the variance, even while the tag moves.
         let estimate = min(surprise * surprise * (2 - tuning.latestShare) / 2, tuning.mostVariance)
         variance = max(
             tuning.leastVariance,
@@ -55,7 +55,7 @@ struct LevelCourse: Sendable, BitwiseCopyable {
         if count < .max { count += 1 }
     }
 
-    /// Inverse of the variance that the deviation has of a tag that lies still, 1/dB².
+    /// Inverse of the variance that the deviation has while the tag lies still, 1/dB².
     func precision(_ tuning: LevelCourseTuning) -> Float {
         1 / (variance * (tuning.latestShare / (2 - tuning.latestShare) + 1 / Float(count)))
     }

@@ -107,7 +107,7 @@ private struct MovementSigns {
     var (count, squares, sum, weights): (Float, Float, Float, Float) = (0, 0, 0, 0)
     /// Gateways that heard the tag lately.
     var recent = 0
-    /// A gateway hears it loudly that did not hear it before.
+    /// A gateway that did not hear it before hears it loudly.
     var isLoud = false
     /// A gateway began to hear it.
     var isNew = false
@@ -151,17 +151,18 @@ private struct MovementSigns {
         }
     }
 
-    /// Whether the levels deviate from those of the place where the tag lies by more than a normal deviate exceeds so many standard
-    /// deviations by chance. What all gateways have in common comes from a body that turns, with a standard deviation of
-    /// `bodyDeviation`. For a tag that lies still near such a body, the sum is χ² distributed with one degree of freedom for each gateway.
+    /// Whether the levels deviate from those of the place where the tag lies by more than chance explains: by chance they do so as rarely
+    /// as a normal deviate exceeds this many standard deviations. What all gateways have in common comes from a body that turns, with a
+    /// standard deviation of `bodyDeviation`. For a tag that lies still near such a body, the sum is χ² distributed with one degree of
+    /// freedom for each gateway.
     func deviate(_ deviations: Float, _ tuning: RoomTuning) -> Bool {
         guard count > 0 else { return false }
         let common = sum * sum / (weights + 1 / (tuning.prints.bodyDeviation * tuning.prints.bodyDeviation))
         return squares - common > quantile(ofFreedom: count, deviations)
     }
 
-    /// Whether a gateway hears the tag that does not where it lay: loudly and for the first time, or while all are silent that heard it
-    /// there. Where more gateways hear the tag than are kept, a new one only takes the place of another.
+    /// Whether a gateway hears the tag that did not hear it where it lay: loudly and for the first time, or while all that heard it there
+    /// are silent. Where more gateways hear the tag than are kept, a new one only takes the place of another.
     var isHeardElsewhere: Bool { isLoud && recent < Tag.mostLevels || isNew && hadPlace && !isWhereItLay }
 }
 

@@ -1,8 +1,8 @@
 /// The constants of `Movement`.
 package struct MovementTuning: Hashable, Sendable {
-    /// A movement seems to begin when the latest levels of a tag deviate from their means by more than a normal deviate exceeds this
-    /// many standard deviations (`clearDeviations` says when it counts at once). With a smaller number, tags that lie still count as
-    /// moving; with a larger one, a movement to the next room is missed.
+    /// A movement seems to begin when the latest levels of a tag deviate from their means by more than chance explains: as rarely as a
+    /// normal deviate exceeds this many standard deviations (`clearDeviations` says when it counts at once). With a smaller number, tags
+    /// that lie still count as moving; with a larger one, a movement to the next room is missed.
     package var movementDeviations: Float = 1.7
     /// There was no movement if the levels deviate by less than this before `stirReports` are over.
     package var stirDeviations: Float = 0.7

@@ -22,7 +22,7 @@ struct Observation: Sendable {
     private(set) var labelledShare: Float = 0
     private let tuning: RoomTuning
 
-    /// Largest number of gateways of one room of which each counts, also one that did not hear the tag.
+    /// Largest number of gateways of one room at which each of them counts, even one that did not hear the tag.
     static let mostSilent = 16
 
     init(_ tuning: RoomTuning) { self.tuning = tuning }
@@ -34,7 +34,7 @@ struct Observation: Sendable {
         window.levels.append(.none)
     }
 
-    /// Sets what the silence of a gateway says. This is called whenever that may have changed, so that no window looks at all gateways.
+    /// Sets what the silence of a gateway says. This is called whenever that may have changed, so that no window has to look at all gateways.
     mutating func setSilence(of gateway: GatewayIndex, _ level: OptionalLevel) { window.levels[gateway] = level }
 
     // MARK: What was heard
@@ -151,8 +151,8 @@ struct Observation: Sendable {
         for room in rooms {
             var sum: Float = 0
             if places[room].gateways.count > Self.mostSilent {
-                // Otherwise a room would gain by the number of its gateways alone, which any client can invent, and a window would cost as
-                // much as there are. So those that heard the tag count, and `mostSilent` that did not.
+                // Otherwise a room would gain by the number of its gateways alone, which any client can invent, and a window would cost
+                // as much as there are of them. So those that heard the tag count, and `mostSilent` of those that did not.
                 var count = 0
                 for heard in tag.levels where gateways[heard.gateway].room == room {
                     sum += FixedMath.exp(
@@ -245,7 +245,7 @@ struct Observation: Sendable {
         return base
     }
 
-    /// A room of which little was learned is compared with the others by its gateways' levels, not by its few fingerprints:
+    /// A room about which little was learned is compared with the others by its gateways' levels, not by its few fingerprints:
     /// otherwise the known rooms would attract every tag. Where people trained, they probably trained the room that they are
     /// in, so an untrained room is less likely if another one fits.
     private mutating func completeFingerprints(novelty: Float) {
@@ -300,7 +300,7 @@ struct Observation: Sendable {
     }
 }
 
-// MARK: What it means that a receiver does not report a tag
+// MARK: What it means that a gateway does not report a tag
 
 // A gateway that speaks and does not report the tag does not hear it. A gateway that does not speak says nothing: messages are late, or
 // the gateway failed. Then its last level keeps the tag in its room until the tag moves. From then on that level fades, within
@@ -330,7 +330,7 @@ extension Observation {
         return max(tuning.silence.missLevel, heard.level - step)
     }
 
-    /// The level that is kept of a gateway that says nothing.
+    /// The level that is kept for a gateway that says nothing.
     @inline(__always)
     private func keptLevel(
         _ heard: HeardLevel, _ tag: borrowing Tag, _ gateways: Table<GatewayIndex, GatewayState>
@@ -350,7 +350,7 @@ extension Observation {
         return failed + excess * share
     }
 
-    /// Whether a gateway has failed that had heard the tag in its room, where it still lies. The other gateways alone hardly distinguish
+    /// Whether a gateway that had heard the tag in its room, where it still lies, has failed. The other gateways alone hardly distinguish
     /// that room from its neighbours.
     @inline(__always)
     private func isGatewayMissing(to tag: borrowing Tag, _ gateways: Table<GatewayIndex, GatewayState>) -> Bool {

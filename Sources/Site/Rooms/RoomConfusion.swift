@@ -79,8 +79,8 @@ private struct HeardMoment {
         base = parts.elements.reduce(0, +)
     }
 
-    /// Likelihood of the levels, per second of the room, weighed as for windows: besides the learned places, one place counts that
-    /// was not learned yet. 0 for a room of which nothing was learned.
+    /// Likelihood of the levels, per second of the room, weighed as for windows: besides the learned places, one counts that was
+    /// not learned yet. 0 for a room about which nothing was learned.
     func density(in room: RoomKnowledge, without seconds: Float = 0, _ tuning: RoomTuning) -> Float {
         guard room.labelled.count > 0 || room.own.seconds > 0 else { return 0 }
         let labelled = max(0, room.labelled.seconds - seconds) * tuning.observation.labelWorth

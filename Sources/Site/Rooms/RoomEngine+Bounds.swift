@@ -1,5 +1,5 @@
 extension RoomEngine {
-    /// Limits, which the benchmark exceeds.
+    /// Limits, which only the benchmark exceeds.
     package struct Bounds: Sendable {
         package var gateways = RoomEngine.mostGateways
         package var rooms = RoomEngine.mostRooms

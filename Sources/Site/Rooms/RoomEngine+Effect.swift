@@ -30,13 +30,13 @@ extension RoomEngine {
         case hears(gateway: String)
         /// Several gateways have this name: what they hear cannot be told apart.
         case shared(gateway: String)
-        /// A trained room has another name and id now, because a person or all of its gateways say so. Its tags are in it still.
+        /// A trained room has another name and id now, because a person or all of its gateways say so. Its tags are still in it.
         case renamed(from: RoomName, to: RoomName, byPerson: Bool)
         /// A person asked for a renaming that is not possible.
         case notRenamed(from: RoomName, to: RoomName, RenamingRefusal)
         /// A person must say whether a room was renamed or gateways were carried.
         case asked(RoomQuestion)
-        /// These gateways stand where they stood, says a person: what they measured counts again.
+        /// A person says that these gateways stand where they stood: what they measured counts again.
         case stay(gateways: [String])
         /// More gateways than a site can have. `idle`: those that give way, or have been silent for longest.
         case tooManyGateways(newest: String, idle: [String])

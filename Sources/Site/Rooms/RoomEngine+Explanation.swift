@@ -25,7 +25,7 @@ extension RoomEngine {
             ?? TagExplanation()
     }
 
-    /// The silence after which the slowest of its gateways gives the tag up, so that it is away; nil if it is away already.
+    /// The silence after which the slowest of its gateways gives up the tag, so that it is away; nil if it is away already.
     ///
     /// It is separate from the explanation, which the page requests for each tag every second, because this visits all tags.
     package func leaveTimeout(ofTag index: Int, at now: MonotonicInstant) -> Duration? {

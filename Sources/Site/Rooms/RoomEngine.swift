@@ -269,7 +269,7 @@ package struct RoomEngine: Sendable {
         apply(attendance.setAvailable(gateway, isAvailable, &plan.hearing, at: now), of: gateway, at: now, &effects)
     }
 
-    /// Applies what an input changed about a gateway.
+    /// Carries out what an input changed about a gateway.
     private mutating func apply(
         _ change: Attendance.Change, of gateway: GatewayIndex, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
@@ -290,7 +290,7 @@ package struct RoomEngine: Sendable {
         states.keepHome { attendance.isHome($0, $1) }
     }
 
-    /// Applies which tags are phones. Learners stay, as open windows do.
+    /// Sets which tags are phones. Learners stay, as open windows do.
     private mutating func setPhones(_ uuids: Set<BeaconUUID>, at now: MonotonicInstant, _ effects: inout [Effect]) {
         guard states.setPhones(uuids) else { return }
         welcome(attendance.setPhones(of: tags, at: now), at: now, &effects)
@@ -315,7 +315,7 @@ package struct RoomEngine: Sendable {
     // MARK: After a restart
 
     /// Restores what was learned. Call it once, before anything else. Entries that do not fit are left out, and so are gateways
-    /// that did not count, which come back with their cards, and rooms in which neither a gateway is nor anything was learned.
+    /// that did not count, which come back with their cards, and rooms without a gateway about which nothing was learned.
     package mutating func restore(_ learned: LearnedSite) {
         var ignored: [Effect] = []
         let rooms = plan.restoreRooms(of: learned, &states)
@@ -326,7 +326,7 @@ package struct RoomEngine: Sendable {
     /// Continues from what was reported. Set the tags first; call this before anything is heard of these tags.
     ///
     /// A tag that was at home stays at home, in its room, until listening gateways have been silent about it for as long as for
-    /// a beacon of which nothing is known.
+    /// a beacon about which nothing is known.
     package mutating func restore(_ reported: [ReportedTag], at now: MonotonicInstant) {
         var home: [TagIndex] = []
         var ignored: [Effect] = []

@@ -5,11 +5,11 @@ struct RoomFingerprints: Sendable {
     private(set) var prints: [Fingerprint] = []
     /// Seconds of training that the kept fingerprints represent.
     private(set) var seconds: Float = 0
-    /// What gateways measured that may have been carried to another room since. It counts for nothing until it is known whether they were.
+    /// Measurements of gateways that may have been carried to another room since. They count for nothing until that is known.
     private(set) var aside: [Aside] = []
     private var latestID: UInt32 = 0
 
-    /// What one gateway had in a fingerprint. A fingerprint has at most one of a gateway, and only of one that it lists.
+    /// What one gateway had in a fingerprint. A fingerprint has at most one for a gateway, and only for one that it lists.
     struct Aside: Hashable, Sendable, BitwiseCopyable {
         /// The fingerprint's.
         var id: UInt32
@@ -29,7 +29,7 @@ struct RoomFingerprints: Sendable {
         let known = Set(aside.filter { $0.gateway == gateway }.map(\.id))
         for print in prints where !known.contains(print.id) {
             let level = print.levels.first { $0.gateway == gateway }
-            // Of one that was not listening nothing is known, and in a full fingerprint none is added.
+            // Nothing is known about one that was not listening, and a full fingerprint takes no more.
             if let level, level.eighths == nil { continue }
             guard level != nil || print.levels.count < Self.mostLevels else { continue }
             aside.append(Aside(id: print.id, gateway: gateway, eighths: level?.eighths))
@@ -67,7 +67,7 @@ struct RoomFingerprints: Sendable {
         for index in prints.indices { prints[index].levels.removeAll { $0.gateway == gateway } }
     }
 
-    /// Adds a new gateway, of which nothing is known.
+    /// Adds a new gateway, about which nothing is known.
     mutating func welcome(gateway: GatewayIndex) {
         for index in prints.indices where prints[index].levels.count < Self.mostLevels {
             let levels = prints[index].levels
@@ -94,7 +94,7 @@ struct RoomFingerprints: Sendable {
         else { return }
         append(levels, seconds: moment.seconds, order: order)
         for level in moment.aside.prefix(Self.mostLevels) {
-            // Only a gateway that is listed, of which nothing is known.
+            // Only a listed gateway about which nothing is known.
             guard gateways.indices.contains(level.gateway), let gateway = gateways[level.gateway],
                 levels.contains(where: { $0.gateway == gateway && $0.eighths == nil }),
                 !aside.contains(where: { $0.id == latestID && $0.gateway == gateway })

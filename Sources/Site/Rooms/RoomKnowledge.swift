@@ -5,7 +5,7 @@ struct RoomKnowledge: Sendable {
     var own = RoomLevels()
     /// The mean probability, 0 … 1, that the levels alone gave to the room while it was trained.
     var placed: Float = 0
-    /// Seconds of training from before the room's gateways changed, of which `placed` says nothing. They are not stored: after a restart
+    /// Seconds of training from before the room's gateways changed, about which `placed` says nothing. They are not stored: after a restart
     /// `placed` changes more slowly.
     var unplacedSeconds: Float = 0
     /// Where tags came from and went to.
@@ -25,7 +25,7 @@ struct RoomKnowledge: Sendable {
 
     var isLearned: Bool { labelled.count > 0 || own.seconds > 0 }
 
-    /// Forgets the engine's own decisions, and how well the levels alone fitted the training: the room's gateways are others now.
+    /// Forgets the engine's own decisions, and how well the levels alone fitted the training: the room has other gateways now.
     mutating func forgetDecisions() {
         own.removeAll()
         placed = 0

@@ -1,7 +1,7 @@
 /// How tags are heard in one room: for each gateway, a normal distribution of levels, and how often it hears nothing.
 ///
 /// It holds what the engine learned from its own decisions. Some of these are wrong, so it keeps few numbers: they smooth out
-/// errors that fingerprints would keep. With fingerprints, a week of own decisions was worse than no learning.
+/// errors that fingerprints would keep. With fingerprints, a week of its own decisions was worse than no learning.
 struct RoomLevels: Sendable {
     struct Cell: Hashable, Sendable, BitwiseCopyable {
         var gateway: GatewayIndex
@@ -21,10 +21,10 @@ struct RoomLevels: Sendable {
         }
     }
 
-    /// Largest number of gateways of which something is known in one room.
+    /// Largest number of gateways about which something is known in one room.
     static let mostCells = 24
 
-    /// Sorted by gateway. A gateway without a cell listened and heard nothing, unless there are `mostCells`: then nothing is known of it.
+    /// Sorted by gateway. A gateway without a cell listened and heard nothing, unless there are `mostCells`: then nothing is known about it.
     private(set) var cells: [Cell] = []
     /// Seconds that were learned. Above `RoomTuning.mostOwnSeconds` all are halved.
     private(set) var seconds: Float = 0
@@ -42,7 +42,7 @@ struct RoomLevels: Sendable {
     /// Removes a gateway.
     mutating func remove(gateway: GatewayIndex) { cells.removeAll { $0.gateway == gateway } }
 
-    /// Adds a new gateway, of which nothing is known.
+    /// Adds a new gateway, about which nothing is known.
     mutating func welcome(gateway: GatewayIndex) {
         guard seconds > 0, let index = indexOfCell(gateway) else { return }
         cells[index].unknown = seconds
@@ -85,7 +85,7 @@ struct RoomLevels: Sendable {
     func logLikelihood(_ window: borrowing LevelVector, _ tuning: RoomTuning) -> Float {
         let missCap = min(tuning.prints.missCap, tuning.prints.missPerPacket * Float(window.packets)) / 2
         let width = tuning.prints.kernelWidth * tuning.prints.kernelWidth
-        // Where there was no place for a gateway, nothing is known of it, as of a new one.
+        // Where there was no place for a gateway, nothing is known about it, as about a new one.
         var other = Cell(gateway: GatewayIndex(number: 0))
         if cells.count == Self.mostCells { other.unknown = seconds }
         var sum: Float = 0

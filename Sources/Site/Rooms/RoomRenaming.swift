@@ -36,7 +36,7 @@ enum RoomRenaming {
         return others.allSatisfy { hearing.gateways[$0].askedRoom == room } ? room : nil
     }
 
-    /// A gateway that counts stands in another room now, by name. What it measured is set aside; if it names the room again that it left,
+    /// A gateway that counts stands in another room now, by name. What it measured is set aside; if it again names the room that it left,
     /// that counts again.
     static func move(
         _ gateway: GatewayIndex, from former: RoomIndex, to room: RoomIndex, _ hearing: inout Hearing,
@@ -54,8 +54,8 @@ enum RoomRenaming {
         effects.append(.found(.asked(question)))
     }
 
-    /// Gives a room another name, and to the room that has the name, if there is one, the former name. That room loses what the engine
-    /// learned of it by itself.
+    /// Gives a room another name. If another room has that name, it gets the former one, and loses what the engine learned of it by
+    /// itself.
     ///
     /// - Parameter last: The gateway whose new name it is, so that it stays in the room; nil if a person says so.
     static func rename(
@@ -102,7 +102,7 @@ enum RoomRenaming {
         return .stay(gateways: gateways.map { hearing.gateways[$0].name })
     }
 
-    /// What is to be asked.
+    /// The question.
     static func questions(_ hearing: Hearing, _ learning: Learning, at now: MonotonicInstant) -> [RoomQuestion] {
         var questions: [RoomQuestion] = []
         for gateway in hearing.gateways.indices where hearing.gateways[gateway].askedRoom != nil {
@@ -136,12 +136,12 @@ enum RoomRenaming {
         return asked(about: room, hearing).filter { hearing.gateways[$0].room == other }
     }
 
-    /// The gateways that named this room before, if it is not known whether they were carried.
+    /// The gateways that named this room before, while it is unknown whether they were carried.
     private static func asked(about room: RoomIndex, _ hearing: Hearing) -> [GatewayIndex] {
         hearing.gateways.indices.filter { hearing.gateways[$0].askedRoom == room }
     }
 
-    /// What is to be asked about a gateway; nil if nothing is: no answer would change anything.
+    /// The question about a gateway; nil if there is none, because no answer would change anything.
     static func question(
         about gateway: GatewayIndex, _ hearing: Hearing, _ learning: Learning, at now: MonotonicInstant
     ) -> RoomQuestion? {

@@ -67,7 +67,7 @@ extension SitePlan {
         }
     }
 
-    /// The rooms that a tag is in, of which anything was learned, or that have a gateway of a kind, sorted by id.
+    /// The rooms that a tag is in, about which anything was learned, or that have a gateway of a kind, sorted by id.
     func roomNames(_ areTaken: Table<RoomIndex, Bool>, where hasGateway: (RoomIndex) -> Bool) -> [RoomName] {
         hearing.rooms.indices.filter { areTaken[$0] || learning.rooms[$0].isLearned || hasGateway($0) }
             .map { hearing.rooms[$0].name }.sorted { $0.id < $1.id }
@@ -87,7 +87,7 @@ extension SitePlan {
 
     // MARK: Renaming
 
-    /// What a person must say of gateways that name another room than before.
+    /// What a person must say about gateways that name another room than before.
     package func questions(at now: MonotonicInstant) -> [RoomQuestion] {
         RoomRenaming.questions(hearing, learning, at: now)
     }

@@ -150,8 +150,8 @@ package struct SitePlan: Sendable {
         return found
     }
 
-    /// The rooms that are known from training alone, or are as long as their gateways fail. There is not always a place for all, so those
-    /// that never have a gateway come first. A node that says nothing has not necessarily failed; a gateway that has sent nothing
+    /// The rooms that are known from training alone, always or while their gateways have failed. There is not always a place for all, so
+    /// those that never have a gateway come first. A node that says nothing has not necessarily failed; a gateway that has sent nothing
     /// since the start has.
     var trainedWithoutGateway: [RoomIndex] {
         let trained = hearing.rooms.indices.filter { learning.rooms[$0].labelled.count > 0 }
@@ -165,7 +165,7 @@ package struct SitePlan: Sendable {
 
     // MARK: After a restart
 
-    /// Adds the rooms of what was learned. Rooms in which neither a gateway is nor anything was learned are left out.
+    /// Adds the rooms of what was learned. Rooms without a gateway about which nothing was learned are left out.
     ///
     /// - Returns: The index of each; nil for one without an index.
     mutating func restoreRooms(of learned: LearnedSite, _ tags: inout Tags) -> [RoomIndex?] {

@@ -44,8 +44,8 @@ struct Smoother: Sendable {
         }
     }
 
-    /// The backward step: makes `after`, the likelihood of the windows after `window` for its rooms, that of these and `window` for the
-    /// rooms before it, up to a common factor.
+    /// The backward step: turns `after`, the likelihood of the windows after `window` for its rooms, into the likelihood of these and
+    /// `window` for the rooms before it, up to a common factor.
     private mutating func lookBack(
         over window: Learner.Window, _ rooms: ArraySlice<Learner.RoomWeight>, _ tuning: RoomTuning
     ) {

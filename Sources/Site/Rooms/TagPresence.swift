@@ -20,7 +20,7 @@ struct TagPresence: Sendable {
     /// Up to this number of tags, the models of all gateways take little memory: 120 bytes for each.
     private static let fewTags = 500
 
-    /// The longest silence after which a gateway gives a tag up, seconds.
+    /// The longest silence after which a gateway gives up a tag, seconds.
     static var longestLeaveTimeout: Float { PresenceTiming.capSeconds }
 
     private var engine: PresenceEngine
@@ -41,7 +41,7 @@ struct TagPresence: Sendable {
 
     func isInside(_ tag: TagDescription) -> Bool { engine.isOccupied(Self.region(of: tag)) }
 
-    /// The silence after which the slowest of its gateways gives the tag up; nil if none hears it.
+    /// The silence after which the slowest of its gateways gives up the tag; nil if none hears it.
     func leaveTimeout(of tag: TagDescription, at now: MonotonicInstant) -> Duration? {
         engine.explain(Self.region(of: tag), at: now).filter(\.isNear).flatMap(\.links).map(\.leaveTimeout).max()
     }
@@ -82,15 +82,15 @@ struct TagPresence: Sendable {
         _ = engine.handle(.regions(Self.regions(of: tags)), at: now)
     }
 
-    /// Applies which of the same tags are phones.
+    /// Sets which of these tags are phones.
     ///
-    /// - Returns: Tags that are no phones any more, and have been silent for too long.
+    /// - Returns: Tags that are no longer phones, and have been silent for too long.
     mutating func setPhones(of tags: [TagDescription], at now: MonotonicInstant) -> [Change] {
         handle(.regions(Self.regions(of: tags)), at: now)
     }
 
-    /// The beacon of a tag that stands for it until a real one is heard. Which beacon a tag without major or minor was is not
-    /// known, so it is one that no other tag has.
+    /// The beacon of a tag that stands for it until a real one is heard. It is unknown which beacon a tag without major or minor
+    /// was, so it is one that no other tag has.
     mutating func standIn(for tag: TagIndex, in tags: Tags) -> BeaconID {
         let pattern = tags[tag].description.pattern
         var standIn = BeaconID(uuid: pattern.uuid, major: pattern.major ?? 0, minor: pattern.minor ?? 0)

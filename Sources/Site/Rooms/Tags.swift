@@ -65,9 +65,9 @@ struct Tags: Sendable {
         return moved
     }
 
-    /// Applies which tags are phones. Any client may write a card that says so, and therefore open windows stay.
+    /// Sets which tags are phones. Any client may write a card that says so, and therefore open windows stay.
     ///
-    /// - Returns: Whether that changed of any tag.
+    /// - Returns: Whether that changed for any tag.
     mutating func setPhones(_ uuids: Set<BeaconUUID>) -> Bool {
         var isChanged = false
         for tag in indices {
@@ -79,7 +79,7 @@ struct Tags: Sendable {
         return isChanged
     }
 
-    /// Those of which this engine has decided less than was reported: nothing, or that the tag is at home but not its room.
+    /// Those about which this engine has decided less than was reported: nothing, or that the tag is at home but not its room.
     func undecided(of reported: [ReportedTag]) -> [ReportedTag] {
         let indices = indicesOfIDs
         return reported.filter { report in
@@ -131,7 +131,7 @@ struct Tags: Sendable {
         return found
     }
 
-    /// Forgets a room, whose index becomes that of another room.
+    /// Forgets a room, whose index another room gets.
     mutating func removeBelief(in room: RoomIndex) { for tag in indices { table[tag].belief.remove(room) } }
 
     /// Forgets what a gateway heard.
@@ -142,7 +142,7 @@ struct Tags: Sendable {
         for tag in indices where isConcerned(table[tag]) { table[tag].forgetRest() }
     }
 
-    /// Tags that count as at home, but neither are nor wait for the confirmation that they left, are so no more.
+    /// Tags that count as at home, but neither are nor wait for the confirmation of their departure, no longer do so.
     mutating func keepHome(where isStillHome: (TagIndex, TagDescription) -> Bool) {
         for tag in indices where table[tag].isHome && !isStillHome(tag, table[tag].description) {
             table[tag].isHome = false

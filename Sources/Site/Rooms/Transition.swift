@@ -5,7 +5,7 @@ import Base
 ///
 /// All windows share its memory, so that none of them allocates.
 struct Transition: Sendable {
-    /// Of each weighed room: its probability before the window, and the probability that a tag that changes its room now comes there.
+    /// Of each weighed room: its probability before the window, and the probability that a tag that changes its room now goes there.
     private var before: [Float] = []
     private var arriving: [Float] = []
     private var after: [RoomBelief] = []
@@ -13,7 +13,7 @@ struct Transition: Sendable {
 
     init(_ tuning: RoomTuning) { self.tuning = tuning }
 
-    /// Updates the belief of a tag with the evidence of a window. Tags change their rooms now and then.
+    /// Updates the belief of a tag with the evidence of a window. Tags change rooms now and then.
     ///
     /// - Parameter learned: What was learned of each room.
     @inline(__always)
@@ -81,7 +81,7 @@ struct Transition: Sendable {
         for index in rooms.indices { arriving[index] = max(0, arriving[index] + common) }
     }
 
-    /// Seconds as which the window counts: at most one for a quick beacon, and more for a packet of a slow one, which repeats less of
+    /// The seconds that the window counts for: at most one for a quick beacon, and more for a packet of a slow one, which repeats less of
     /// the packet before. The part above one second shrinks with the time in the room and with what was learned with labels. Messages of
     /// nodes have no such part: a node smooths the level over several packets.
     @inline(__always)
@@ -96,7 +96,7 @@ struct Transition: Sendable {
     }
 
     /// Mean seconds until a tag changes its room. A tag that has been in one room for long is likely to stay: stays of people
-    /// and things have no typical length. A tag that lies still is the more likely to, and one that just moved is not.
+    /// and things have no typical length. A tag that lies still is even more likely to, and one that has just moved is not.
     @inline(__always)
     private func meanStay(of tag: borrowing Tag, atRestFor reports: Float, at now: MonotonicInstant) -> Float {
         guard reports > 0, let stay = tag.secondsInRoom(at: now) else { return tuning.transition.staySeconds }

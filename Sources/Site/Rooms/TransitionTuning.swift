@@ -8,7 +8,7 @@ package struct TransitionTuning: Hashable, Sendable {
     package var restStayShare: Float = 10
     /// Upper limit of the mean, seconds.
     package var longestStaySeconds: Float = 86_400
-    /// Number of known room changes with which they decide half of where a tag goes next.
+    /// Number of known room changes at which they decide half of where a tag goes next.
     package var exitPrior: Float = 2
     /// Without labels, a window of a beacon slower than one a second counts as its interval in seconds, up to this: the body moves more
     /// between its packets than between those of a quick beacon.

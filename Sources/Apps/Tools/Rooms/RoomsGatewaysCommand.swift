@@ -51,7 +51,7 @@ enum RoomsGatewaysCommand {
         try status.needActiveService()
         guard gateway.formerRoom != nil else {
             throw Failure(
-                .badData, "of \(name) it is not asked whether it was carried; see: ibeacon-gateway rooms status")
+                .badData, "there is no question whether \(name) was carried; see: ibeacon-gateway rooms status")
         }
         let site = topics.identity.site
         let isDone = try LearnDialogue.ask(.moved(gateway: name), topics) { retained in
