@@ -60,7 +60,7 @@ enum ArgumentReader {
             case firstOptionValue...:
                 let text = getopt_argument().map { String(cString: $0) } ?? ""
                 let option = options[Int(value - firstOptionValue)]
-                // As from a variable of a script that is not set.
+                // As when a variable of a script is not set.
                 guard !text.isEmpty || !option.takesPath else {
                     throw Failure(.usage, "--\(option.name) requires \(option.argument ?? ""), and got an empty text")
                 }

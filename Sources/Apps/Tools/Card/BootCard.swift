@@ -62,7 +62,7 @@ struct BootCard {
     private var machine: [(name: String, value: CloudText)] {
         var members: [(String, CloudText)] = [("hostname", .text(hostName))]
         if let timeZone { members.append(("timezone", .text(timeZone))) }
-        // Without the member there would be the user that the image has by default. Older programs refuse a list of none.
+        // Without the member there would be the user that the image has by default. Older programs refuse an empty list.
         members.append(("users", user.map { .list([$0.configuration]) } ?? .map([])))
         return members
     }

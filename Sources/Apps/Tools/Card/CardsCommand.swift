@@ -65,7 +65,7 @@ enum CardsCommand {
             throw CSVTable.Problem(line: 1, reason: "the first line names no column 'room'")
         }
         guard !table.rows.isEmpty else { throw CSVTable.Problem(line: 1, reason: "no room follows the first line") }
-        // What each card must have alone, with the line that has it.
+        // What no two cards may share, with the line that has it.
         var hosts: [String: Int] = [:]
         var users: [ExactString: Int] = [:]
         var cards: [BootCard] = []

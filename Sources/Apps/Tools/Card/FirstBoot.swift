@@ -1,7 +1,7 @@
 /// What a card runs on its machine: a script, and the service that runs it at each boot.
 enum FirstBoot {
     static let unit = "ibeacon-gateway-card.service"
-    /// Where the script and what belongs to it is.
+    /// Where the script and what belongs to it are.
     static let directory = "/usr/local/lib/ibeacon-gateway-card"
     static let scriptPath = directory + "/first-boot"
 

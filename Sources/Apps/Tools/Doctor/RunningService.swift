@@ -1,6 +1,6 @@
 import JSON
 
-/// What a running service of this machine says of its connections.
+/// What a running service of this machine says about its connections.
 struct RunningService {
     /// Subjects of the service's findings that no check of `doctor` can replace: only the service knows what it was refused, and
     /// whether its connection lasts.

@@ -17,7 +17,7 @@ enum EnrolmentText {
             """ + (isKeyboard ? "" : "\nA Samsung phone that does not list it may list a keyboard: add --keyboard")
         case .advertisedByKernel(let reason): "\(reason); so the kernel advertises, and bluetoothd pairs"
         case .known(let device):
-            "\(device) has connected, which this machine is paired with or trusts; it stays so, and is not enrolled"
+            "\(device) has connected; this machine is paired with it or trusts it, so it is left as it is and not enrolled"
         case .pairingStays(let address):
             """
             this machine was paired with the phone before, and bluetoothd could remove only both pairings, so both stay. While \

@@ -56,11 +56,11 @@ final class PhoneEnrolment {
         }
     }
 
-    /// Keeps a second enrolment away, whose advertisement, pairings and record would be mixed with those of the first. The
+    /// Prevents a second enrolment, whose advertisement, pairings and record would get mixed up with those of the first. The
     /// machine has one radio for all state directories. The kernel ends the lock with the program.
     ///
-    /// - Throws: `temporaryFailure` if an enrolment is under way. It is not `unavailable`, with which an enrolment ends that nobody
-    ///   came to: a script may try again without asking anybody to do something.
+    /// - Throws: `temporaryFailure` if an enrolment is under way. It is not `unavailable`, which ends an enrolment that nobody came
+    ///   to: a script may try again without asking anybody to do anything.
     static func lock(in directory: String = "/run") throws(Failure) -> PrivateLock {
         guard let lock = try PrivateLock("ibeacon-gateway-enrolment.lock", in: directory, waits: false) else {
             throw Failure(

@@ -76,7 +76,7 @@ final class PhoneListener: ScannerOutput {
     /// What was heard in the order that fits more addresses.
     var best: Heard { isReversed == true ? reversed : asWritten }
 
-    /// Whether the octets fit in the other order than they were written; nil: no address fits.
+    /// Whether the octets fit in reverse order to how they were written; nil: no address fits.
     var isReversed: Bool? {
         guard asWritten.packets + reversed.packets > 0 else { return nil }
         return reversed.addresses.count > asWritten.addresses.count

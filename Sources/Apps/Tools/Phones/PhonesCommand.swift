@@ -104,9 +104,9 @@ enum PhonesCommand {
     /// Stores the key of a file, or of a phone that is enrolled now.
     static func add(_ name: String, _ arguments: Arguments, _ settings: Settings) throws -> PhoneKey {
         guard arguments.value("key") == nil || !arguments.has("keyboard") else {
-            throw Failure(.usage, "with --key nothing pairs, so --keyboard has no meaning; give one of them")
+            throw Failure(.usage, "with --key nothing pairs, so --keyboard has no meaning; give only one of them")
         }
-        // Invalid words must be found before the phone is listened for, or taken in hand.
+        // Invalid words must be found before the command listens for the phone, or anybody picks it up.
         var trial = try PhoneKeyFile.read(in: settings.stateDirectory)
         let phone: PhoneKey
         if let file = arguments.value("key") {
@@ -133,7 +133,7 @@ enum PhonesCommand {
         }
     }
 
-    /// The key of an export of Windows' registry or of a Mac's keychain; nil if the file is none.
+    /// The key in an export of Windows' registry or of a Mac's keychain; nil if the file is neither.
     private static func named(in bytes: [UInt8], _ file: String) throws(Failure) -> IdentityKey? {
         let keys = KeyText.named(in: bytes)
         guard keys.count < 2 else {

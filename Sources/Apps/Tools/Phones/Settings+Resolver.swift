@@ -22,7 +22,7 @@ extension Settings {
         }
         var keys = phones.map(\.key)
         for named in configuration.trackers.flatMap(\.waypoints.keys) + more
-        // A phone that was given another key since keeps that one.
+        // A phone that has been given another key since keeps that one.
         where !phones.contains(where: { $0.name.hasSameBytes(as: named.name) })
             && !keys.contains(where: { $0.key.unordered == named.key.unordered })
         {

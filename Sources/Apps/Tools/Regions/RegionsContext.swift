@@ -65,7 +65,7 @@ extension RegionsCommand {
         /// The topic of the owner whose regions are changed.
         var topic: String { owners[0].topic }
 
-        /// Says what may not be expected of the regions that changes make.
+        /// Says what may be unexpected about the regions that changes make.
         ///
         /// - Parameter isRead: Whether the remarks of their reader were shown.
         func remark(on changes: [RegionChange], isRead: Bool = false) {
@@ -110,7 +110,7 @@ extension RegionsCommand {
             return tag
         }
 
-        /// Takes the changes out of a list that would make a second tag of a beacon. The list may exchange the beacons of
+        /// Takes out of a list the changes that would make a second tag of a beacon. The list may exchange the beacons of
         /// tags.
         ///
         /// - Returns: Why, for each of them.

@@ -3,7 +3,7 @@ import Shell
 import SiteProtocol
 import System
 
-/// What a person says of rooms on `learn`, and the answer of the active service.
+/// What a person says about rooms on `learn`, and the answer of the active service.
 enum LearnDialogue {
     /// Longest time that the service may take.
     private static let patience: Duration = .seconds(10)

@@ -1,8 +1,8 @@
 import JSON
 import System
 
-/// What the rooms service of this machine says of itself. What the broker retains shows no service whose messages the broker
-/// does not take.
+/// What the rooms service of this machine says about itself. What the broker retains does not show a service whose messages
+/// the broker refuses.
 struct LocalRoomsService {
     /// Why no service of the site is active although this one runs, and what to do.
     let text: String

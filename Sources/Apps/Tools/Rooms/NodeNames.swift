@@ -7,7 +7,7 @@ struct NodeNames {
     /// Ids of several beacons. What is heard of such an id belongs to none of them.
     private let shared: Set<String>
 
-    /// - Parameter all: Those of all beacons, also of a neighbour's.
+    /// - Parameter all: Those of all beacons, even a neighbour's.
     init(ofTags: [String: String], all: some Sequence<String>) {
         self.ofTags = ofTags
         var (seen, shared): (Set<String>, Set<String>) = ([], [])

@@ -68,7 +68,7 @@ enum RoomsCompareCommand {
         }
         lines += [
             "",
-            "taken back: the tag was said to be in the room before again within a minute, so that the change was probably false.",
+            "taken back: within a minute the tag was said to be in its former room again, so that the change was probably false.",
         ]
         return lines.joined(separator: "\n")
     }

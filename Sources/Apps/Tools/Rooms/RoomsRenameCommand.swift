@@ -3,7 +3,7 @@ import Shell
 import SiteProtocol
 import System
 
-/// `rooms rename`: what was learned of a room is that of another name. It answers the question that the service asks when some gateways of a
+/// `rooms rename`: gives what was learned of a room to another name. It answers the question that the service asks when some gateways of a
 /// trained room name another one.
 enum RoomsRenameCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {

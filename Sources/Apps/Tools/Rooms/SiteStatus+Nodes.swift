@@ -3,7 +3,7 @@ import SiteProtocol
 
 /// What ESPresense nodes call the beacons of a site.
 extension SiteStatus {
-    /// The ids that ESPresense's settings give to the beacons of tags, by the names of the tags. Of others, such as a neighbour's, nothing is
+    /// The ids that ESPresense's settings give to the beacons of tags, by the names of the tags. Others, such as a neighbour's, are not
     /// shown.
     var shownAliases: [String: String] {
         var shown: [String: String] = [:]

@@ -21,7 +21,7 @@ extension SiteStatus {
         throw noRoom(name)
     }
 
-    /// The room that is to get another name. One that a gateway has left may be published no more.
+    /// The room that is to get another name. One that a gateway has left may no longer be published.
     func renamedRoom(_ name: String, to new: RoomName) throws(Failure) -> RoomName {
         let asked = questions.map(\.from)
         let room = RoomName(name).flatMap { name in
@@ -56,7 +56,7 @@ extension SiteStatus {
         "site '\(site)' has no room '\(name)'\(hint(for: name, among: knownRooms.map(\.name) + more))"
     }
 
-    /// What a person must say of gateways that name another room than before.
+    /// What a person must say about gateways that name another room than before.
     var questions: [RoomQuestion] {
         var found: [RoomQuestion] = []
         for gateway in gateways {

@@ -90,7 +90,7 @@ struct SiteStatus {
     /// Whether there are too many tags for their reasons to be shown.
     private var lacksReasons = false
 
-    /// Why each tag is where it is, as the active service says: of all tags, or of none.
+    /// Why each tag is where it is, as the active service says: for all tags, or for none.
     ///
     /// - Parameter ask: The sentences of a tag; nil if the service does not answer.
     mutating func addReasons(_ ask: (String) -> [String]?) {
@@ -205,7 +205,7 @@ struct SiteStatus {
         if !explained.isEmpty { blocks.append(explained.joined(separator: "\n")) }
         if lacksReasons {
             blocks.append(
-                "why each tag is where it is, the page of the service shows; here are more than \(Self.mostReasons) tags"
+                "the page of the service shows why each tag is where it is; here are more than \(Self.mostReasons) tags"
             )
         }
         return (blocks + [gatewaysText]).joined(separator: "\n\n")
@@ -286,12 +286,12 @@ struct SiteStatus {
         )
     }
 
-    /// The services that do not know the site's list of tags, or have not its key, with advice; nil if there is none.
+    /// The services that do not know the site's list of tags, or do not have its key, with advice; nil if there is none.
     var adoptionAdvice: (text: String, remedy: String)? {
         let names = services.filter { $0.card?.asksToAdopt == true }.map(\.id)
         guard !names.isEmpty else { return nil }
         return (
-            "\(names.joined(separator: ", ")) has no stored list of tags, or not the key of the site, and does not replace the "
+            "\(names.joined(separator: ", ")) has no stored list of tags, or lacks the key of the site, and does not replace the "
                 + "site's list",
             "on that machine: sudo ibeacon-gateway rooms tags adopt; to begin anew: ibeacon-gateway rooms clear"
         )

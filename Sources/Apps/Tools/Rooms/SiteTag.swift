@@ -57,7 +57,7 @@ struct SiteTag {
         return Terminal.printable(text)
     }
 
-    /// nil for a time that is not known.
+    /// nil for an unknown time.
     private static func span(since: Int64, now: Int64) -> String? {
         guard since > 0 else { return nil }
         let seconds = now - min(now, since)

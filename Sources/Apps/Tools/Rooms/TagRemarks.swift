@@ -8,7 +8,7 @@ import RoomsApp
 import SiteCore
 import System
 
-/// What a person may not expect of a tag of the rooms service.
+/// What may be unexpected about a tag of the rooms service.
 struct TagRemarks {
     private let trackers: [TrackerConfiguration]
     private let identity: RoomServiceIdentity
@@ -54,6 +54,6 @@ struct TagRemarks {
 }
 
 extension BeaconUUID {
-    /// Whether it is of version 5, as those of phones and other identities are. The UUIDs of beacons are hardly ever.
+    /// Whether it is of version 5, as those of phones and other identities are. The UUIDs of beacons hardly ever are.
     fileprivate var isDerived: Bool { high >> 12 & 0xf == 5 }
 }

@@ -13,7 +13,7 @@ enum BrokerSearch {
         let port: UInt16
     }
 
-    /// The brokers that were found: of this machine that one alone, otherwise those that answered in the local network, in the order of
+    /// The brokers that were found: this machine's alone if it has one, otherwise those that answered in the local network, in the order of
     /// their answers.
     struct Found {
         var brokers: [Address] = []

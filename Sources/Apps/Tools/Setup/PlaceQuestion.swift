@@ -9,7 +9,7 @@ struct PlaceQuestion {
     let dialogue: Dialogue
 
     /// - Parameter known: The centre of a home that was imported.
-    /// - Returns: nil if the place is not to be known.
+    /// - Returns: nil if the place is to stay unknown.
     func answer(known: Coordinates?) throws(Failure) -> Coordinates? {
         let given = [arguments.value("lat"), arguments.value("lon")].compactMap(\.self)
         guard given.isEmpty else {

@@ -4,7 +4,7 @@ import PageServer
 import Shell
 import System
 
-/// What `setup` shows at its end: what `doctor` says of the service and of the radio, and where to look.
+/// What `setup` shows at its end: what `doctor` says about the service and the radio, and where to look.
 struct SetupConclusion {
     let settings: Settings
     /// Whether a rooms service is needed that setup has not started.

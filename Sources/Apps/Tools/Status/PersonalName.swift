@@ -1,4 +1,4 @@
-/// What people call what comes and goes.
+/// What people call the things that come and go.
 enum PersonalName {
     /// The region that is the home, for a tracker that is a person's.
     private static let home = "Home"

@@ -49,7 +49,7 @@ enum BrokerRightsCheck {
         return findings
     }
 
-    /// What is refused of one topic, besides the command topic.
+    /// What is refused on one topic other than the command topic.
     private static func missing(
         of topic: UsedTopic, _ outcome: BrokerSelfTest.Outcome, _ command: String, for user: String
     ) -> [DoctorFinding] {

@@ -78,7 +78,7 @@ enum RadioCheck {
 
     /// A finding for each adapter that shares its antenna with a Wi-Fi interface that is up.
     ///
-    /// The finding is well at any share, because nobody has measured yet how much Wi-Fi loses.
+    /// The finding is fine at any share, because nobody has measured yet how much Wi-Fi loses.
     ///
     /// - Parameter sysfs: Where sysfs is mounted.
     static func antennas(

@@ -41,7 +41,7 @@ enum RegionsCheck {
     /// Regions that are named in the findings.
     private static let mostNamedRegions = 5
 
-    /// What is said of regions that no beacon enters although their author may expect it. They may be intended.
+    /// What is said about regions that no beacon enters although their author may expect it. They may be intended.
     private static func remarks(on regions: [Region]) -> [DoctorFinding] {
         let all = regions.compactMap { region in region.remark.map { (region.displayName, $0) } }
         let named = all.prefix(mostNamedRegions).map { name, remark in

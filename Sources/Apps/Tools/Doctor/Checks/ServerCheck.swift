@@ -33,7 +33,7 @@ enum ServerCheck {
         }
     }
 
-    /// How the server answers an empty message, if that may concern this message alone; nil: it takes it.
+    /// How the server answers an empty message, if that may concern this message alone; nil: it accepts it.
     ///
     /// - Throws: what concerns all messages.
     private static func refusal(_ client: inout HTTPClient, _ sender: HTTPSender) throws(HTTPFailure) -> HTTPFailure? {

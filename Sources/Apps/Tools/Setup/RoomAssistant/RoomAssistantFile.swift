@@ -44,10 +44,10 @@ struct RoomAssistantFile {
 
     private static func rank(_ section: String) -> Int { section == "mqtt" ? 1 : 0 }
 
-    /// Sections of which members are translated.
+    /// Sections whose members are translated.
     private static let sections: Set = ["global", "homeAssistant", "mqtt", "bluetoothLowEnergy"]
 
-    /// Sections as a whole, with what to say of them.
+    /// Whole sections, with what to say about them.
     private static let lostSections: [String: (RoomAssistantReport.Finding.Verdict, String)] = [
         "cluster": (.needless, "the gateways need not know each other; one rooms service decides"),
         "entities": (.lost, "there is no debounce or average of entities; the rooms service has its own rule"),

@@ -71,7 +71,7 @@ struct RoomAssistantTags {
         report.set("adapter", .string("hci\(number)"), for: path, node.line)
     }
 
-    /// Bits that change within an id are those of a battery, for as far as they can be translated.
+    /// Bits that change within an id are those of a battery, as far as they can be translated.
     private mutating func readIDMask(_ member: YAMLNode.Member, _ path: String, _ battery: UInt32?) {
         let line = member.value.line
         guard let mask = member.value.integer.flatMap({ UInt16(exactly: $0) }) else {
@@ -136,7 +136,7 @@ struct RoomAssistantTags {
         }
     }
 
-    /// A name as a description can have it, and of which no other tag has the id.
+    /// A name that a description can have, and whose id no other tag has.
     private static func unique(_ text: String, _ names: inout Set<String>) -> String {
         // A colon ends a name; a sign before it and bars in it have a meaning for OwnTracks.
         let words = PrintableText.line(text).split { ":|".contains($0) || $0.isWhitespace }.joined(separator: " ")
