@@ -147,8 +147,8 @@ package struct Trackers: Sendable {
         for position in states.indices { states[position].makeBeginsExact(by: clock, at: now) }
     }
 
-    /// Forgets the absences of regions that are no more.
-    mutating func forgetAbsences() { for position in states.indices { states[position].forgetAbsences() } }
+    /// Forgets what is kept of regions that no longer exist.
+    mutating func forgetRemovedRegions() { for position in states.indices { states[position].forgetRemovedRegions() } }
 
     mutating func endChanges() { for position in states.indices { states[position].endChange() } }
 

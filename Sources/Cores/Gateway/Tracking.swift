@@ -141,7 +141,7 @@ struct Tracking: Sendable {
     private mutating func monitor(by messages: Messages) -> [Gateway.Effect] {
         let monitored = trackers.monitoredRegions(by: messages.settings, phones: phones)
         identities = trackers.identities
-        trackers.forgetAbsences()
+        trackers.forgetRemovedRegions()
         keeper.needsWhole()
         ranging.replaceRegions(by: messages.settings.ranging ? monitored : [])
         let effects = carryOut(hear(.regions(monitored), at: messages.now), by: messages)
