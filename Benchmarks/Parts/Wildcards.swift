@@ -52,7 +52,7 @@ extension Parts {
         report("trackers of a snapshot", 3) {
             var snapshot = StatusSnapshot(
                 now: now, wallClock: gateway.wallClock, version: "", device: "hall", startedAt: .zero)
-            snapshot.trackers = GatewayInsight(of: gateway).trackerStates(hearings: hearings, changes: [:], at: now)
+            snapshot.trackers = GatewayInsight(of: gateway).trackerStates(hearings: hearings, at: now)
             bytes += snapshot.json.bytes.count
         }
         report("an explanation", 3) { bytes += GatewayInsight(of: gateway).explanation(ofRegion: "R7", at: now).count }

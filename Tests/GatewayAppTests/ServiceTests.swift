@@ -422,6 +422,20 @@ struct ServiceTests {
         #expect(next.app.core.trackers.map { $0.regions.regions.map(\.rid) } == [["keys"], ["keys", "bag"]])
     }
 
+    @Test func `A clear that waited at a crash is carried out once, though its tracker was removed`() throws {
+        let trackers = "trackers: [{deviceId: \"bag\"}],"
+        let first = try ServiceFixture(trackers, in: directory)
+        first.commandBag(of: "bag")
+        first.store.submit(.commit([.value(key: "pending clear owntracks/jane/bag", Array(#"["bag"]"#.utf8))]))
+        first.settle()
+        let next = try first.restarted()
+        try next.reload(trackers)
+        #expect(next.app.core.trackers.map { $0.regions.regions.map(\.rid) } == [["keys"], ["keys"]])
+        next.commandBag(of: "bag")
+        let last = try next.restarted(trackers)
+        #expect(last.app.core.trackers.map { $0.regions.regions.map(\.rid) } == [["keys"], ["keys", "bag"]])
+    }
+
     @Test(arguments: [true, false])
     func `A later tracker with the former topic of another begins without regions`(isLive: Bool) throws {
         let renamed = "pubTopicBase: \"owntracks/jane/attic\","

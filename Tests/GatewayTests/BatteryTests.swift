@@ -94,7 +94,7 @@ import Testing
         try harness.hear()
         try Self.read(8, in: &harness)
         func explanation() -> String? {
-            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], changes: [:], at: harness.now).first?
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], at: harness.now).first?
                 .regions.first?
                 .explanation
         }
@@ -112,7 +112,7 @@ import Testing
     @Test func `A region shows the battery of the beacon that it shows`() throws {
         var harness = try Self.harness()
         func battery() -> BatteryState? {
-            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], changes: [:], at: harness.now).first?
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], at: harness.now).first?
                 .regions.first?.battery
         }
         #expect(battery() == nil)
@@ -158,7 +158,7 @@ import Testing
         let low = try #require(Self.stored(harness))
         let later = try Self.restarted(low)
         #expect(later.gateway.lowBatteries.map(\.names) == [["Keys"]])
-        let region = GatewayInsight(of: later.gateway).trackerStates(hearings: [:], changes: [:], at: later.now).first?
+        let region = GatewayInsight(of: later.gateway).trackerStates(hearings: [:], at: later.now).first?
             .regions.first
         #expect(region?.battery?.battery.percent == 6)
         let sentence = " Its battery was low at the last reading"
@@ -166,7 +166,7 @@ import Testing
             region?.explanation == "No beacon of it was heard since the start.\(sentence), 10 days ago: 6 %.")
         let timeless = try Self.restarted(low, isClockKnown: false)
         #expect(
-            GatewayInsight(of: timeless.gateway).trackerStates(hearings: [:], changes: [:], at: timeless.now).first?
+            GatewayInsight(of: timeless.gateway).trackerStates(hearings: [:], at: timeless.now).first?
                 .regions.first?
                 .explanation.hasSuffix("\(sentence): 6 %.") == true)
     }

@@ -102,8 +102,8 @@ struct MessageTableTests {
             command: #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration"}}"#,
             refused: "'remoteConfiguration' is false"),
         .init(source: "3 restart", command: action("restart"), refused: "restarted by systemd"),
-        .init(source: "3 reportSteps", command: action("reportSteps"), refused: "counts no steps"),
-        .init(source: "3 response", command: action("response"), refused: "asks for no tours"),
+        .init(source: "3 reportSteps", command: action("reportSteps"), refused: "does not count steps"),
+        .init(source: "3 response", command: action("response"), refused: "does not use tours"),
         .init(source: "SCH cmd-illegal-action", command: action("explode"), refused: "unknown action 'explode'"),
         .init(source: "SCH cmd-without-action", command: #"{"_type":"cmd"}"#, refused: "action is missing"),
         .init(

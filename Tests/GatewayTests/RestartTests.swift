@@ -2,6 +2,7 @@ import Base
 import JSON
 import OwnTracks
 import Regions
+import Status
 import Testing
 
 @testable import Gateway
@@ -89,6 +90,17 @@ import Testing
             try harness.restart(Self.hall, after: 500, isSameBoot: isSameBoot)
             #expect(try since(after: .homeAssistantStarted) == left)
         }
+    }
+
+    @Test(arguments: [true, false])
+    func `Since when a region is empty is shown after a restart, too`(isSameBoot: Bool) throws {
+        var harness = try occupied()
+        harness.wait(1000)
+        try harness.restart(Self.hall, after: 500, isSameBoot: isSameBoot)
+        let tracker = try #require(
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], at: harness.now).first)
+        let since = try #require(tracker.regions.first?.since)
+        #expect(harness.gateway.wallClock.epochSeconds(at: since) == GatewayHarness.epoch + 190)
     }
 
     @Test func `A region that was removed and is set again is empty since then`() throws {

@@ -107,7 +107,7 @@ import Testing
         harness.command(
             #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","port":1885}}"#)
         #expect(harness.effects.count { if case .checkSettings = $0 { true } else { false } } == checks)
-        #expect(commands == (0, 1) && harness.log.contains { $0.contains("another one is being tried") })
+        #expect(commands == (0, 1) && harness.log.contains { $0.contains("other settings are still on trial") })
     }
 
     @Test mutating func `A mode that was on trial returns as each tracker had it`() throws {

@@ -12,7 +12,7 @@ import Testing
 @Suite struct StatusTests {
     private func region(_ harness: GatewayHarness, _ index: Int = 0) throws -> StatusSnapshot.RegionStatus {
         try #require(
-            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], changes: [:], at: harness.now).first?
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], at: harness.now).first?
                 .regions[index])
     }
 

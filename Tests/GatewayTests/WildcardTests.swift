@@ -49,14 +49,14 @@ import Testing
         let uuid = try beacon().uuid
         #expect(Set(heard.keys) == [BeaconPattern(uuid: uuid), BeaconPattern(uuid: uuid, major: 1, minor: 7)])
         let tracker = try #require(
-            GatewayInsight(of: harness.gateway).trackerStates(hearings: heard, changes: [:], at: harness.now).first)
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: heard, at: harness.now).first)
         #expect(tracker.regions.allSatisfy { $0.lastHeard == harness.now && $0.isInside })
     }
 
     @Test func `A snapshot lists the first regions and some occupied ones, and counts all`() throws {
         let harness = try harness()
         let tracker = try #require(
-            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], changes: [:], at: harness.now).first)
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], at: harness.now).first)
         #expect(tracker.regionCount == Self.count)
         #expect(tracker.regions.count <= 2 * StatusSnapshot.listedRegions)
         #expect(tracker.regions.prefix(3).map(\.rid) == ["r0", "r1", "r2"])
@@ -69,7 +69,7 @@ import Testing
         harness.wait(10)
         try harness.hear(minor: 2_900)
         let tracker = try #require(
-            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], changes: [:], at: harness.now).first)
+            GatewayInsight(of: harness.gateway).trackerStates(hearings: [:], at: harness.now).first)
         #expect(tracker.regions.count == StatusSnapshot.listedRegions + 1)
         #expect(tracker.regions.filter(\.isInside).map(\.rid) == ["r2899"])
         #expect(tracker.regionCount == 3_000)

@@ -108,6 +108,8 @@ import Testing
         ("Sources/Radio/KernelScanning/ManagementScanner.swift", ["radio"]),
         ("Sources/Shell/DBus/Connection.swift", ["radio"]),
         ("Tests/VirtualHost/scenarios/14-transitions.sh", ["radio"]),
+        ("Sources/Apps/GatewayApp/Links/ScannerLink.swift", ["radio"]),
+        ("Sources/Apps/GatewayApp/Links/HTTPLink.swift", []),
         ("Tests/VirtualHost/controller.c", ["radio", "packaging"]),
         ("Tests/VirtualHost/deployment/life/1", ["packaging"]),
         ("Tests/VirtualHost/README.md", []),

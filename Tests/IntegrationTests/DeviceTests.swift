@@ -22,7 +22,7 @@ import Testing
     @Test func `restart and unknown actions are refused with a reason, counted, and answered nowhere`() throws {
         let house = try GatewayFixture()
         try house.command("restart")
-        #expect(house.gateway.says("'restart' is not obeyed: the service is restarted by systemd"))
+        #expect(house.gateway.says("'restart' is not supported: the service cannot be restarted remotely"))
         try house.command("explode")
         try house.send(#"{"_type":"cmd"}"#)
         #expect(try house.counter("commandsRefused") == 3)

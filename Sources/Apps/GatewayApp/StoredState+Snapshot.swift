@@ -71,6 +71,7 @@ extension StoredState {
         return former.filter { known.insert(ExactString($0)).inserted }.map { topic in
             RemovedTracker(
                 topic: topic, regions: RegionSet(snapshot.regions[topic] ?? []),
+                cleared: Gateway.pendingClear(snapshot.values[ExactString(Gateway.pendingClearKey(of: topic))] ?? []),
                 monitoring: snapshot.values[ExactString(KeptMonitoring.storeKey(of: topic))]
                     .flatMap(KeptMonitoring.init(bytes:)),
                 appliedCommands: AppliedCommands(

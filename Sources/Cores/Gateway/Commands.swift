@@ -66,7 +66,7 @@ struct Commands: Sendable {
 
     /// Refuses a command that cannot be carried out.
     ///
-    /// - Parameter topic: On which it came; nil: its tracker is no more, and the refusal is only counted.
+    /// - Parameter topic: On which it came; nil: its tracker no longer exists, and the refusal is only counted.
     mutating func refuse(
         _ reason: CommandRefusal.Reason, _ text: String, on topic: String?, at now: MonotonicInstant
     ) -> [Gateway.Effect] {

@@ -3,7 +3,7 @@ package import OwnTracks
 package import Presence
 
 extension Gateway {
-    /// Totals since the start. A counter of the core is added here and increased where the core decides; `status`,
+    /// Totals since the start. A counter of the core is added here and increased where the core carries a decision out (enters and leaves: `Tracking.publish`); `status`,
     /// `/status.json` and `/metrics` show it.
     package struct Counters: Hashable, Sendable {
         /// iBeacon frames heard.

@@ -141,10 +141,10 @@ package struct Gateway: Sendable {
         guard trackers.indices.contains(received.tracker) else { return [] }
         switch commands.admit(received, to: trackers[received.tracker], by: configuration, at: now) {
         case .refused(let log): return log
-        // It stays among the latest, however many live commands follow it.
+        // It is remembered again, so that later live commands do not push it out.
         case .appliedBefore(let log): return log + remember(received)
         case .admitted(let command):
-            // One that the broker retained, and that is not applied now, may be applied when it comes again.
+            // A retained command that is not applied now may be applied when the broker sends it again.
             let envelope =
                 received.isRetained ? [] : commands.rememberEnvelope(of: received, at: messages.epoch)
             return carryOut(command, of: received, at: now) + envelope
@@ -157,7 +157,7 @@ package struct Gateway: Sendable {
         let (index, tracker) = (received.tracker, trackers[received.tracker])
         if case .setConfiguration(let changes, let waypoints) = command {
             guard !trial.isRunning else {
-                let reason = "setConfiguration: another one is being tried"
+                let reason = "setConfiguration: other settings are still on trial"
                 return commands.refuse(.configuration, reason, on: tracker.topics.command, at: now)
             }
             // Counted when the outcome is known.

@@ -32,7 +32,7 @@ package struct KeptPresence: Hashable, Sendable {
         var state: PresenceState
         /// The occupancies that began, and the regions that were left.
         var begun: [Occupancy]
-        /// Circles that were left, and regions that are no more.
+        /// Circles that were left, and regions that no longer exist.
         var ended: [RegionKey]
     }
 }

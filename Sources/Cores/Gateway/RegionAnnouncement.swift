@@ -11,7 +11,7 @@ enum RegionAnnouncement: Hashable, Sendable {
     /// The retained state of a removed region is emptied.
     case withdrawal(device: String, tracker: Int, rid: String)
 
-    /// The same announcement when trackers have other indices; nil: its tracker is no more.
+    /// The same announcement when trackers have other indices; nil: its tracker no longer exists.
     ///
     /// - Parameter newIndices: The new index of each tracker by its old one.
     func moved(to newIndices: [Int: Int]) -> RegionAnnouncement? {
@@ -48,7 +48,7 @@ enum RegionAnnouncement: Hashable, Sendable {
         regions.filter(\.isBeacon).map { .state(tracker: tracker, rid: $0.rid) }
     }
 
-    /// - Parameter sender: The index of the tracker that sends them; nil: it is no more.
+    /// - Parameter sender: The index of the tracker that sends them; nil: it no longer exists.
     static func withdrawals(of regions: RegionSet, device: String, sender: Int?) -> [RegionAnnouncement] {
         regions.regions.filter(\.isBeacon).map { .withdrawal(device: device, tracker: sender ?? 0, rid: $0.rid) }
     }

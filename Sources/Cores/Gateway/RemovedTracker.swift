@@ -1,8 +1,8 @@
-import Base
+package import Base
 package import OwnTracks
 package import Regions
 
-/// What a tracker had that the settings no longer contain. The store has its regions and its mode, too. All of it comes
+/// What belonged to a tracker that the settings no longer contain. The store has its regions, its mode and the commands that it applied, too. All of it comes
 /// back with settings that name its topic again.
 package struct RemovedTracker: Sendable {
     /// The base topic under which its state is stored.
@@ -21,11 +21,16 @@ package struct RemovedTracker: Sendable {
     ///
     /// - Parameters:
     ///   - topic: The base topic under which its state is stored.
+    ///   - regions: As stored.
+    ///   - cleared: Those that a `clearWaypoints` was about to remove.
     ///   - monitoring: nil: none is stored.
     package init(
-        topic: String, regions: RegionSet, monitoring: KeptMonitoring?, appliedCommands: AppliedCommands
+        topic: String, regions: RegionSet, cleared: Set<ExactString> = [], monitoring: KeptMonitoring?,
+        appliedCommands: AppliedCommands
     ) {
-        (self.topic, self.regions) = (topic, regions)
+        self.topic = topic
+        self.regions =
+            cleared.isEmpty ? regions : RegionSet(regions.regions.filter { !cleared.contains(ExactString($0.rid)) })
         (self.monitoring, self.appliedCommands) = (monitoring, appliedCommands)
         (occupancy, circles, absences) = ([:], [:], [:])
     }

@@ -23,7 +23,7 @@ extension TrackerState {
         return pendingClear.map { .value(key: key, $0.bytes) } ?? .forget(key: key)
     }
 
-    /// Stores everything.
+    /// The effects that store everything.
     func stored(_ setting: MonitoringMode) -> [Gateway.Effect] {
         [.regions(topic: topics.base, regions), storedMonitoring(setting), storedAppliedCommands]
             + (pendingClear == nil ? [] : [storedClear])
@@ -37,6 +37,7 @@ extension TrackerState {
             .regions(topic: topic, RegionSet()),
             .value(key: AppliedCommands.storeKey(of: topic), AppliedCommands().bytes),
             .monitoring(topic: topic, KeptMonitoring(setting, setting: setting)),
+            .forget(key: Gateway.pendingClearKey(of: topic)),
         ]
     }
 }
@@ -55,7 +56,6 @@ extension Trackers {
             if hasMoved {
                 effects += [.regions(topic: tracker.topics.base, tracker.regions), tracker.storedAppliedCommands]
                 effects += TrackerState.forgotten(topic: stored.topics[index], setting: setting)
-                effects.append(.forget(key: Gateway.pendingClearKey(of: stored.topics[index])))
             }
             if let kept, hasMoved || kept != KeptMonitoring(tracker.monitoring, setting: setting) {
                 effects.append(tracker.storedMonitoring(setting))

@@ -16,7 +16,7 @@ package struct TrackerState: Sendable {
     package private(set) var occupancy: [ExactString: Occupancy] = [:]
     /// The circles that the tracker is in.
     package private(set) var circles: [ExactString: OccupancyBegin] = [:]
-    /// Since when the beacon regions that were left are empty. Of a region that was never occupied nothing is known.
+    /// When each beacon region that is now empty was left. Regions that were never occupied are not listed.
     private(set) var absences: [ExactString: OccupancyBegin] = [:]
     /// `rid`s of the circles as decided. The decision may not be carried out yet.
     private(set) var decidedCircles: Set<ExactString> = []
@@ -113,7 +113,11 @@ package struct TrackerState: Sendable {
     /// Since when a region is occupied, or the tracker is inside a circle; nil: neither.
     func begin(of rid: String) -> OccupancyBegin? { occupancy[rid]?.begin ?? circles[rid] }
 
-    /// Changes the occupancy by a transition.
+    /// When a beacon region was last entered or left, over a restart, too; nil: that is not known.
+    package func lastChange(of rid: String) -> MonotonicInstant? { (occupancy[rid]?.begin ?? absences[rid])?.since }
+
+    /// Changes the occupancy by a transition. It may have waited while its region was removed: what is kept of a region asks
+    /// whether the region is there.
     mutating func apply(_ transition: PendingTransition) {
         let rid = transition.key.rid
         let begin = OccupancyBegin(since: transition.instant)
@@ -122,7 +126,6 @@ package struct TrackerState: Sendable {
             return
         }
         occupancy[rid] = transition.isEnter ? Occupancy(begin, beacon: beacon, rssi: transition.rssi) : nil
-        // A region that was left because it is removed is not empty since then: it is no more.
         let isEmpty = !transition.isEnter && regions[rid: rid]?.isBeacon == true
         absences[rid] = isEmpty ? begin : nil
     }
@@ -143,7 +146,7 @@ package struct TrackerState: Sendable {
     /// An occupied region, a circle or an absence from before the start.
     mutating func restore(_ kept: KeptPresence.Occupancy, since begin: OccupancyBegin) {
         if kept.isOutside {
-            // Which regions are still there is known when those of the configuration are merged.
+            // Which regions still exist is known only after the configured ones have been merged.
             absences[kept.rid] = begin
         } else if let beacon = kept.beacon {
             occupancy[kept.rid] = Occupancy(begin, beacon: beacon, rssi: kept.rssi)
@@ -159,9 +162,8 @@ package struct TrackerState: Sendable {
     /// The region is no longer occupied, and has no leave.
     mutating func forgetOccupancy(of rid: ExactString) { occupancy[rid] = nil }
 
-    /// Forgets the absences of regions that are no more.
-    mutating func forgetAbsences() {
-        guard !absences.isEmpty else { return }
+    /// Forgets what is kept of regions that no longer exist.
+    mutating func forgetRemovedRegions() {
         absences = absences.filter { regions[rid: $0.key.text]?.isBeacon == true }
     }
 

@@ -38,7 +38,8 @@ struct TrackerSuccession {
                 let state = TrackerState(settings, monitoring: new.monitoring, continuing: former, by: clock, at: now)
                 // The store may be a new one since.
                 stored += [.regions(topic: state.topics.base, state.regions), state.storedAppliedCommands]
-                stored.append(state.storedMonitoring(new.monitoring))
+                // A clear that waited at a crash is carried out in the regions that came back.
+                stored += [state.storedMonitoring(new.monitoring), state.storedClear]
                 returned.append(next.count)
                 next.append(state)
                 continue

@@ -92,7 +92,7 @@ package struct Trackers: Sendable {
 
     // MARK: - Presence
 
-    /// A decision of the presence engine as a transition of a tracker; nil: its region is no more.
+    /// A decision of the presence engine as a transition of a tracker; nil: its region no longer exists.
     func transition(_ decision: PresenceEngine.Effect, at now: MonotonicInstant) -> PendingTransition? {
         let (key, isEnter, beacon, rssi): (RegionKey, Bool, BeaconID, RSSI?)
         var reason: LeaveReason?
@@ -147,8 +147,8 @@ package struct Trackers: Sendable {
         for index in states.indices { states[index].makeBeginsExact(by: clock, at: now) }
     }
 
-    /// Forgets the absences of regions that are no more.
-    mutating func forgetAbsences() { for index in states.indices { states[index].forgetAbsences() } }
+    /// Forgets what is kept of regions that no longer exist.
+    mutating func forgetRemovedRegions() { for index in states.indices { states[index].forgetRemovedRegions() } }
 
     mutating func endChanges() { for index in states.indices { states[index].endChange() } }
 
@@ -160,7 +160,7 @@ package struct Trackers: Sendable {
     }
 
     /// Empties the states that are withheld: the broker may have them since a time with another mode or other settings,
-    /// and would go on telling them.
+    /// and would keep sending them.
     ///
     /// Another tracker of the same device, of which `config check` warns, may show the state of a region of the same id.
     ///

@@ -141,7 +141,7 @@ struct Tracking: Sendable {
     private mutating func monitor(by messages: Messages) -> [Gateway.Effect] {
         let monitored = trackers.monitoredRegions(by: messages.settings, phones: phones)
         identities = trackers.identities
-        trackers.forgetAbsences()
+        trackers.forgetRemovedRegions()
         keeper.needsWhole()
         ranging.replaceRegions(by: messages.settings.ranging ? monitored : [])
         let effects = carryOut(hear(.regions(monitored), at: messages.now), by: messages)
@@ -299,7 +299,7 @@ struct Tracking: Sendable {
         effects += mergeConfiguredRegions(by: messages) + finishClears(by: messages)
         // Its waiting messages are sent, perhaps a second time: this may also be the first gateway on another machine with another name.
         if stored.isCopy {
-            let text = "the state is that of another device on other hardware: its presence is left out"
+            let text = "the stored state belongs to another device on other hardware; its presence is ignored"
             effects += [wholePresence(by: messages), .log(LogEntry(.notice, "state", text))]
         }
         if case .occupied(let occupancy) = stored.presence { trackers.restore(occupancy) }

@@ -152,7 +152,7 @@ struct RetainedSite: Sendable {
             switch publication {
             case .tag(let id, let state): tags.record(id, state.map(Retained.value) ?? .absent)
             case .room(let id, let state): rooms.record(id, state.map(Retained.value) ?? .absent)
-            // Sent once, or recorded by who compares them.
+            // Sent once, or recorded where they are compared.
             case .transition, .location, .health, .tags, .card, .learn, .refused, .nearbyRequest, .entity, .virtualNode:
                 break
             }

@@ -52,9 +52,9 @@ package struct SiteDiscovery: Sendable {
         package init(instance: String) { self.instance = instance }
     }
 
-    /// Largest number of tags that become entities, five each; no home has more.
+    /// The most tags that are described, with five entities each; no home has more.
     package static let tagLimit = 200
-    /// The same of rooms and of gateways, up to two each.
+    /// The same for rooms and for gateways, with up to two entities each.
     package static let placeLimit = 250
 
     package let settings: Settings

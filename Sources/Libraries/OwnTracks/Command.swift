@@ -34,9 +34,9 @@ extension Command {
     }
 
     private static let unsupported = [
-        "reportSteps": "a gateway counts no steps",
-        "response": "a gateway asks for no tours",
-        "restart": "the service is restarted by systemd, not remotely",
+        "reportSteps": "a gateway does not count steps",
+        "response": "a gateway does not use tours",
+        "restart": "the service cannot be restarted remotely; systemd does that",
         "action": "a gateway has no screen to show a page on",
     ]
 

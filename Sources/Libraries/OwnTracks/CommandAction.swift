@@ -1,7 +1,8 @@
 /// The commands, by their names on the wire.
 ///
 /// To add a command: its case here, and what each service does with it in `rule`; its case in `Command`, with the arguments and their
-/// reading. Where it is carried out, the compiler asks in the rooms service, and `MessageTableTests` in the gateway.
+/// reading. The compiler asks in both services where it is carried out, and `MessageTableTests` for its row. `envelope` gives the example
+/// of a command with arguments.
 package enum CommandAction: String, Hashable, Sendable, CaseIterable {
     case reportLocation, waypoints, setWaypoints, clearWaypoints, setConfiguration, dump, status
 

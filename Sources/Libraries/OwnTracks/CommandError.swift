@@ -28,7 +28,7 @@ extension CommandError: CustomStringConvertible {
         case .missingAction: "action is missing"
         case .unknownAction(let action, let suggestion?): "unknown action '\(action)'; did you mean '\(suggestion)'?"
         case .unknownAction(let action, nil): "unknown action '\(action)'"
-        case .unsupportedAction(let action, let reason): "'\(action)' is not obeyed: \(reason)"
+        case .unsupportedAction(let action, let reason): "'\(action)' is not supported: \(reason)"
         case .badArgument(let action, let reason): "\(action): \(reason)"
         }
     }

@@ -120,8 +120,7 @@ package struct CommandGate: Sendable {
     }
 
     private static let repeated =
-        "this encrypted message was obeyed before, or is no newer than such a one; a command that is to be obeyed again has to be "
-        + "encrypted again"
+        "this encrypted message was obeyed before, or is not newer than one that was; to repeat a command, encrypt it again"
 
     /// Remembers the envelope of a command that is carried out, so that a repetition is refused.
     ///

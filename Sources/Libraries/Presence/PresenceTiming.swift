@@ -1,7 +1,7 @@
 /// The numbers that decide presence, each with its reason. `PresenceTimingTests` checks how they relate;
 /// `Docs/presence.md` shows what they cost and gain. Seconds are `Float` where every sighting needs them.
 ///
-/// After a change of one of them, the state that earlier versions stored is still readable.
+/// State stored by earlier versions stays readable when one of them changes.
 package enum PresenceTiming {
     // MARK: Silence
 

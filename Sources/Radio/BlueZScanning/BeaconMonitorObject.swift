@@ -19,7 +19,7 @@ enum BeaconMonitorObject {
     /// How many patterns bluetoothd takes. It keeps the length of its request to the kernel in one octet (BlueZ, src/adv_monitor.c):
     /// with eight patterns of 34 octets it writes beyond the memory of the request and ends (seen with 5.66).
     static let mostPatterns = 7
-    /// What it is asked for. The rarer formats of telemetry give way.
+    /// What it is asked for. Only the first formats of telemetry fit; the others are not asked for.
     static let patterns = Array(([BeaconPacketPattern.iBeacon] + BeaconPacketPattern.telemetry).prefix(mostPatterns))
 
     /// The answer to GetManagedObjects of an adapter's object manager.

@@ -66,7 +66,7 @@ package struct BeaconPacketPattern: Hashable, Sendable {
         return Kind.allCases.filter(kinds.contains)
     }
 
-    /// Any content of the structures that nearly every packet has one of, the most frequent first: service data, data of a
+    /// Any content of the AD types of which nearly every packet has at least one, the most frequent first: service data, data of a
     /// manufacturer, flags, services and names.
     package static let everything: [BeaconPacketPattern] = [
         AdvertisingData.serviceData16, AdvertisingData.manufacturerSpecificData, 0x01, 0x03, 0x09, 0x02, 0x08, 0x07,

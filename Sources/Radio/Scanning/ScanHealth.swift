@@ -11,7 +11,7 @@ package import Beacon
 /// together, but with a weak signal.) If the controller answers and nothing is heard, the scan is restarted from time
 /// to time, which costs milliseconds.
 ///
-/// Presence gives up a beacon after 3 s at the earliest, so a doubt must begin before that, and before it is worth a line:
+/// Presence gives up a beacon after 3 s at the earliest, so a doubt must begin before that, and before it is worth a line in the log:
 /// silence does not count while the steady advertisers together have missed too much (`isUncertain`).
 package struct ScanHealth: Sendable {
     package enum Advice: Hashable, Sendable {

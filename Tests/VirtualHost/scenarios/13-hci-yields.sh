@@ -1,5 +1,6 @@
 # hci keeps off an adapter on which bluetoothd scans, says so, and takes it up again when that scan has ended.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 bus_on

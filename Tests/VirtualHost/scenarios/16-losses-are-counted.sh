@@ -1,5 +1,6 @@
 # A gateway that cannot read for ten seconds loses reports, and knows how many.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 controller_on first

@@ -1,6 +1,7 @@
 # bluez: a discovery that bluetoothd grants or answers with InProgress, and that is not on, is no listening: from the start, and
 # while it runs. It is said once, asked for again, and heard again soon after the controller accepts.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 # long
 . "$BENCH/guest/lib.sh"
 

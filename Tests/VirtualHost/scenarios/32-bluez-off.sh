@@ -1,6 +1,7 @@
 # bluez: an adapter that is off and blocked is said to be so, in the log, status and doctor; a scan in a terminal shows why nothing
 # is heard, and the reason stays on the screen.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 # screen [SCANNER]: what a terminal shows at the end of a scan by a scanner

@@ -1,6 +1,7 @@
 # mgmt and a controller that refuses to scan, or does not answer, when the service begins. That is told with the reason, also by doctor
 # beside it; the beacon enters soon after the controller accepts, and stays.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'

@@ -1,6 +1,7 @@
 # Two adapters, of which one refuses to scan, then the other, then both. A beacon that only one of them hears does not leave while that
 # one refuses, and leaves when it has gone while the other one refuses. What refuses is told with its name.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 broker_on

@@ -1,6 +1,7 @@
 # hci and a controller that does not answer the command to scan, or does not stop its scan and is silent: told within 2 s with the reason,
 # the beacon that stays put does not leave, and is heard again soon after the controller answers, or is reset.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'

@@ -1,5 +1,6 @@
 # A controller refuses to scan while a connection uses it: it is not reset, which is told, until the connection ends.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 slow_beacon_is_inside

@@ -1,6 +1,7 @@
 # After another program's discovery a controller refuses to stop the scan, and is silent. That is told within 2 s, and mended by a
 # reset, although the controller refuses to stop after that, too. The beacon that stays put does not leave.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 # was_reset TIMES

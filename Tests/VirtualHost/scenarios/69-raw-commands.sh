@@ -2,6 +2,7 @@
 # list, and resets the controller. The beacon that stays put does not leave, and is heard again soon. A connection that is only
 # being attempted is a pause, and is told after 5 s.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'

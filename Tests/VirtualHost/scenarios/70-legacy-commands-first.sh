@@ -1,6 +1,7 @@
 # A tool used the legacy commands before the kernel scans, so a Bluetooth 5 controller refuses the kernel's (Core Specification, Vol 4,
 # Part E, 3.1.1). The controller is reset, and then scans. Once the tool has switched its scan off, once it has left it on.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'

@@ -1,6 +1,7 @@
 # Another program's discovery has a filter for a service, so the kernel tells nobody of beacons while it runs. They are heard all the
 # same, none of them leaves, and one that comes during it enters.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'

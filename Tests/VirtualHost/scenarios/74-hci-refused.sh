@@ -1,6 +1,7 @@
 # hci and a controller that refuses to scan although no other program does, from the start and later: few commands, few lines, the reason
 # is told, and the beacon is heard soon after the controller accepts.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'

@@ -1,6 +1,7 @@
 # hci after a tool that was killed and left a scan with the legacy commands on: it is taken over once; a Bluetooth 5 controller refuses
 # that, and is reset.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'

@@ -1,6 +1,7 @@
 # bluez and a controller that does not answer the command to scan: not listening, with a reason, the beacon stays, and is heard soon after
 # the controller answers.
 # kernels: uml
+# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
 GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'

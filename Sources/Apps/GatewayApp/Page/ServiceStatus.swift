@@ -43,7 +43,7 @@ final class ServiceStatus {
     func heard(_ sighting: Sighting, at instant: MonotonicInstant) { monitor.record(sighting, at: instant) }
 
     /// - Returns: whether the status page shows something of a decision at once.
-    func record(_ effects: [Gateway.Effect]) -> Bool { monitor.record(effects, trackers: app.core.trackers) }
+    func record(_ effects: [Gateway.Effect]) -> Bool { monitor.record(effects) }
 
     /// Other trackers are about to be in force.
     ///

@@ -27,9 +27,7 @@ struct StatusMonitor {
     private var transitions: [PastTransition] = []
     /// Whether the transitions from before this start are among them.
     private(set) var hasRestored = false
-    /// The last enter or leave of each region.
-    private var changes: [RegionKey: MonotonicInstant] = [:]
-    /// Whether regions were removed since `changes` was cleaned.
+    /// Whether regions were removed since `hearings` was cleaned.
     private var hasOtherRegions = false
     /// The last beacon heard of each pattern. Any number of regions may have one pattern, so none of these costs is that of all regions.
     private var hearings: [BeaconPattern: RegionHearing] = [:]
@@ -49,13 +47,13 @@ struct StatusMonitor {
     }
 
     /// - Returns: whether the status page shows it at once.
-    mutating func record(_ effects: [Gateway.Effect], trackers: Trackers) -> Bool {
+    mutating func record(_ effects: [Gateway.Effect]) -> Bool {
         var isNews = false
         for effect in effects {
             switch effect {
             case .record(let record):
                 if transitions.count >= Self.mostTransitions { transitions.removeLast() }
-                add(record, of: Self.index(of: record.tracker, in: trackers))
+                transitions.insert(record, at: 0)
                 isNews = true
             case .regions: (isNews, hasOtherRegions) = (true, true)
             case .monitoring: isNews = true
@@ -80,7 +78,7 @@ struct StatusMonitor {
             // Those since the start are there already.
             guard !hasNew || transition.happened < startedAt else { continue }
             transition.trackerID = trackers[tracker].configuration.trackerID
-            add(transition, of: tracker)
+            transitions.insert(transition, at: 0)
         }
         transitions = transitions.sorted { $0.happened > $1.happened }.prefix(Self.mostTransitions).map(\.self)
     }
@@ -89,34 +87,12 @@ struct StatusMonitor {
         trackers.firstIndex { $0.topics.base.hasSameBytes(as: topic) }
     }
 
-    /// Adds a transition to the time line; nil: its tracker was removed.
-    private mutating func add(_ transition: PastTransition, of tracker: Int?) {
-        if let tracker {
-            let key = RegionKey(tracker: tracker, rid: transition.rid)
-            // One that is restored late may be older than those of this run.
-            changes[key] = max(changes[key] ?? transition.happened, transition.happened)
-        }
-        transitions.insert(transition, at: 0)
-    }
-
-    /// Replaces the trackers. The recorded data of a region stays with its tracker.
+    /// Replaces the trackers.
     ///
     /// - Parameters: The base topics of the trackers, in their order.
     mutating func replaceTrackers(_ old: [String], by new: [String]) {
         guard !old.elementsEqual(new, by: { $0.hasSameBytes(as: $1) }) else { return }
-        let newIndices: [Int?] = old.map { topic in new.firstIndex { $0.hasSameBytes(as: topic) } }
-        changes = Self.renamed(changes, newIndices)
         hasOtherRegions = true
-    }
-
-    /// - Parameter newIndices: The new index for each old index of a tracker; nil if the tracker was removed.
-    private static func renamed<Value>(_ values: [RegionKey: Value], _ newIndices: [Int?]) -> [RegionKey: Value] {
-        var renamed: [RegionKey: Value] = [:]
-        for (key, value) in values where newIndices.indices.contains(key.tracker) {
-            guard let index = newIndices[key.tracker] else { continue }
-            renamed[RegionKey(tracker: index, rid: key.rid)] = value
-        }
-        return renamed
     }
 
     /// Every `ReportRates.period`.
@@ -126,7 +102,6 @@ struct StatusMonitor {
         // A region keeps its last hearing for longer than a beacon is remembered.
         if hasOtherRegions {
             hasOtherRegions = false
-            changes = changes.filter { gateway.has($0.key) }
             hearings = hearings.filter { gateway.patterns(of: $0.value.beacon).contains($0.key) }
         }
         hearings.merge(GatewayInsight(of: gateway).hearings(of: beacons.states(at: now), at: now)) { $1 }
@@ -162,7 +137,7 @@ struct StatusMonitor {
             }
         }
         snapshot.beacons = states
-        snapshot.trackers = GatewayInsight(of: gateway).trackerStates(hearings: heard, changes: changes, at: now)
+        snapshot.trackers = GatewayInsight(of: gateway).trackerStates(hearings: heard, at: now)
         snapshot.markStale()
         snapshot.lowBatteries = gateway.lowBatteries.map { .init(beacon: $0.beacon, names: $0.names, state: $0.state) }
         snapshot.transitions = transitions

@@ -70,7 +70,7 @@ struct StatusText {
         let scanner = status.scanner.name
         var rows = status.scanner.adapters.map { adapter in
             let unheard = adapter.unheard.joined(separator: ", ")
-            let room = unheard.isEmpty ? "" : "; the controller has no room for \(unheard)"
+            let room = unheard.isEmpty ? "" : "; the controller's filter has no room for \(unheard)"
             let duty = adapter.duty.map { ", duty \(Int64(saturating: $0 * 100)) %" } ?? ""
             return [
                 "radio", adapter.isListening ? "listening" : adapter.isPausing ? "pausing" : "not listening",

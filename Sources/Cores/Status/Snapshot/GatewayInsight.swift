@@ -3,7 +3,7 @@ import Beacon
 import Configuration
 package import Gateway
 import OwnTracks
-package import Presence
+import Presence
 package import Regions
 
 /// What the snapshot and `status --explain` tell of the trackers and regions of a gateway, of which it only reads.
@@ -12,14 +12,11 @@ package struct GatewayInsight {
 
     package init(of gateway: Gateway) { self.gateway = gateway }
 
-    /// The trackers and their regions for the snapshot. `tracker` and `occupancy` are state of the core; the parameters
-    /// are recorded by `StatusMonitor`.
+    /// The trackers and their regions for the snapshot.
     ///
-    /// - Parameters:
-    ///   - hearings: The last beacon heard of each pattern.
-    ///   - changes: When each region was entered or left last.
+    /// - Parameter hearings: The beacon that stands for each pattern (`hearings(of:at:)`), as `StatusMonitor` recorded it.
     package func trackerStates(
-        hearings: [BeaconPattern: RegionHearing], changes: [RegionKey: MonotonicInstant], at now: MonotonicInstant
+        hearings: [BeaconPattern: RegionHearing], at now: MonotonicInstant
     ) -> [StatusSnapshot.TrackerStatus] {
         let most = StatusSnapshot.listedRegions(ofTrackers: gateway.trackers.count)
         let listed = gateway.trackers.map { Self.listed($0, most: most) }
@@ -36,7 +33,7 @@ package struct GatewayInsight {
                     rid: region.rid, name: region.displayName,
                     description: region.description.text(base: gateway.configuration.numberBase),
                     isInside: occupancy != nil)
-                status.since = occupancy?.since ?? changes[key]
+                status.since = tracker.lastChange(of: region.rid)
                 status.beacon = heard?.beacon ?? occupancy?.beacon
                 status.rssi = heard?.rssi
                 status.distance = heard.flatMap { heard in
@@ -83,7 +80,7 @@ package struct GatewayInsight {
     }
 
     /// For each pattern of a region the strongest of these beacons that was heard in the last ten seconds, else the beacon
-    /// heard last. Any number of regions may have one pattern, so the work is that of four regions for each beacon.
+    /// heard last. Any number of regions may have one pattern, so patterns are looked up, at most four for each beacon, and not regions.
     package func hearings(of beacons: [StatusSnapshot.BeaconState], at now: MonotonicInstant)
         -> [BeaconPattern: RegionHearing]
     {

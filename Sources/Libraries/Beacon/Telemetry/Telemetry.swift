@@ -1,8 +1,12 @@
 /// What a tag says about itself in a packet beside its iBeacon frame. The packet does not name the iBeacon:
 /// `TelemetryJoiner` finds it.
 package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
-    /// The formats that are read, by the 16-bit UUID of their service data. Each is described in Docs/batteries.md, with
-    /// the source of the description.
+    /// The formats that are read, by the 16-bit UUID of their service data. Docs/batteries.md has the source of each. The order is
+    /// that of importance: bluetoothd's monitor takes the first six.
+    ///
+    /// To add a format: a case at the end, its line in the switch of `init(advertisingData:malformed:)`, and the bit `UUID & 63` in
+    /// `lowBits`, without which it is never recognised (a test derives the number). An initialiser of `Frame` reads it: a frame that is not
+    /// whole is `.inexact` if it could be recognised before, else `.other`.
     package enum Format: UInt16, CaseIterable, Sendable, BitwiseCopyable {
         /// Eddystone-TLM of any manufacturer, and the sensor frames of KKM and BlueCharm.
         case eddystone = 0xfeaa
@@ -70,12 +74,12 @@ package struct Telemetry: Hashable, Sendable, BitwiseCopyable {
         return Format(rawValue: content.littleEndian(UInt16.self, at: 0))
     }
 
-    /// The last six bits of the UUIDs of all formats, a bit for each value. The path of each report asks for no more: a comparison
-    /// with each format would cost it more. A test derives the number from `Format`; as an expression of shifts the compiler of the
-    /// packages does not read it in reasonable time.
+    /// The last six bits of the UUIDs of all formats, a bit for each value. This is all that is checked for every report: comparing
+    /// with each format would be slower. A test derives the number from `Format`. It is a literal because the compiler of the packages
+    /// takes too long over an expression of shifts.
     static let lowBits: UInt64 = 0x0001_0422_1404_8006
 
-    /// Whether service data may be of a format. Of other services it is true for one in six.
+    /// Whether service data may be of a format. About one in six other services passes, too.
     @inline(__always)
     static func mayBeFormat(_ content: Span<UInt8>) -> Bool {
         content.count > 2 && lowBits >> UInt64(content[0] & 63) & 1 == 1
