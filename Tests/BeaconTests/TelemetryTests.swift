@@ -222,6 +222,24 @@ struct TelemetryTests {
         #expect(temperature(0xfeaa, "20000bb880000000004500000258") == nil)
         // 12 bits: 0xfd4 is −44, in sixteenths of a degree −2.75.
         #expect(temperature(0xfe9a, "12130b412fb582477e01df89dd19c732f5fb5e41") == -2.75)
+        #expect(temperature(0xffe1, "a10163f6803200aabbccddeeff") == -9.5)
+        // BTHome: hundredths, tenths, whole degrees, and steps of 0.35.
+        #expect(temperature(0xfcd2, "4001640218fc") == -10)
+        #expect(temperature(0xfcd2, "400164459cff") == -10)
+        #expect(temperature(0xfcd2, "40016457f6") == -10)
+        #expect(temperature(0xfcd2, "40016458ec") == -7)
+        // Jaalee: 35 of 175 degrees above -45.
+        #expect(temperature(0xf525, "644b1ecdb4f3d23333591a") == -10)
+        #expect(temperature(0xf51c, "6465e6aa4cb0c80133335535") == -10)
+    }
+
+    /// Its whole degrees are 0, and zero has no sign.
+    @Test func `A Holyiot less than a degree below zero cannot be told from one above`() {
+        var malformed = MalformedCounters()
+        for (value, temperature) in [("ff00", -1), ("0063", 0.99), ("0100", 1)] as [(String, Float)] {
+            let data = Self.serviceData(0x5242, Self.bytes("4164c6b545f6f18e060601" + value))
+            #expect(Telemetry(advertisingData: data.span, malformed: &malformed)?.temperature == temperature)
+        }
     }
 
     @Test("every prefix of a packet is harmless")

@@ -70,8 +70,8 @@ final class ServiceFixture: ServiceRig {
     }
 
     /// Changes the configuration file and has the service read it again, as SIGHUP does.
-    func reload(_ members: String) throws {
-        try Self.write(members, in: directory)
+    func reload(_ members: String, device: String = "hall") throws {
+        try Self.write(members, device, in: directory)
         service.app.reload()
         settle()
     }

@@ -68,6 +68,20 @@ struct ServiceTests {
         #expect(!renamed.availability.filters.contains("homeassistant/+/ibeacon-gateway-hall/+/config"))
     }
 
+    @Test func `A gateway that gets another name by a reload empties what it had announced in Home Assistant`() throws {
+        let fixture = try ServiceFixture(Self.discovery, in: directory)
+        try fixture.bringKeys()
+        fixture.wait(.seconds(20))
+        #expect(topics(of: "hall", in: retained(fixture)).count > 15)
+        try fixture.reload(Self.discovery, device: "attic")
+        #expect(fixture.availability.filters.contains("homeassistant/+/ibeacon-gateway-hall/+/config"))
+        sendRetained(retained(fixture), to: fixture)
+        fixture.wait(.seconds(60))
+        let left = retained(fixture)
+        #expect(topics(of: "hall", in: left).filter { !$0.contains("/region/") } == [])
+        #expect(topics(of: "attic", in: left).count > 15)
+    }
+
     @Test func `A former name waits for a connection over restarts, and a copied card removes nothing`() throws {
         let fixture = try ServiceFixture(Self.discovery, in: directory)
         fixture.wait(.seconds(20))

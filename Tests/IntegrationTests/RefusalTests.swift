@@ -243,4 +243,26 @@ import Testing
         ] { #expect(doctor.contains(line), "\(doctor)") }
         #expect(!doctor.contains("all is well"))
     }
+
+    @Test(arguments: [
+        (
+            UInt8(0x87), "not authorised",
+            "let 'jane' read it; in mosquitto's acl_file: topic readwrite owntracks/jane/hall/#"
+        ),
+        (0x97, "quota exceeded", "look at the broker's quotas"),
+        (0xa2, "it does not support wildcards", "change the broker's own settings"),
+    ])
+    func `Doctor has lines of an access list only where a right is missing`(
+        code: UInt8, reason: String, cure: String
+    ) throws {
+        let broker = try PolicyBroker(
+            Self.policy { $0.subscribe = { $0.hasSuffix("/cmd") ? .refused(code) : .allowed } })
+        defer { broker.close() }
+        let gateway = try GatewayProcess(Self.sound, port: broker.port)
+        let doctor = try gateway.say("doctor", "--listen", "0")
+        #expect(
+            doctor.contains("commands on owntracks/jane/hall/cmd do not arrive: \(reason)")
+                && doctor.contains("-> \(cure)"), "\(doctor)")
+        #expect(doctor.contains("acl_file") == (code == 0x87), "\(doctor)")
+    }
 }

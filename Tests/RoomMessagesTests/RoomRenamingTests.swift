@@ -11,10 +11,13 @@ import Testing
     private func instant(_ second: Int) -> MonotonicInstant { .zero.advanced(by: .seconds(second)) }
 
     /// For some seconds the gateway `h` hears the tag better than `k`.
-    private func stay(_ site: inout SiteHarness, _ seconds: ClosedRange<Int>) -> [Publication] {
+    private func stay(
+        _ site: inout SiteHarness, _ seconds: ClosedRange<Int>,
+        heardBy levels: [(String, Int)] = [("h", -50), ("k", -80)]
+    ) -> [Publication] {
         seconds.flatMap { second in
             var messages: [Publication] = []
-            for (gateway, level) in [("h", -50), ("k", -80)] {
+            for (gateway, level) in levels {
                 let payload =
                     #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":4,"beacons":[{"id":"\#(SiteFleet.uuid):1:7","n":3,"rssi":\#(level),"max":\#(level),"power":-59,"age":12}]}"#
                 messages += site.handle(
@@ -60,6 +63,40 @@ import Testing
         #expect(site.core.roster.states[0].room?.id == "lounge")
         // It stays where it is.
         #expect(!stay(&site, 62...90).contains { $0.topic.hasSuffix("/event") })
+    }
+
+    /// Its card says so when it is back: a minute later, after a night, after two days.
+    @Test(arguments: [60, 30_000, 180_000])
+    func `A room that gets another name while its gateway is offline keeps its training and its tag`(away: Int) throws {
+        var settings = SiteSettings()
+        (settings.site, settings.tags) = ("home", [SiteFleet.change("Jane:7")])
+        var site = SiteHarness(settings)
+        site.start(at: instant(0))
+        _ = site.handle(.brokerConnected, at: instant(0))
+        _ = say(&site, "h", "Hall", at: 0) + say(&site, "k", "Kitchen", at: 0)
+        _ = stay(&site, 1...20)
+        _ = site.handle(
+            .message(.learn(.train(room: .named("Hall"), tag: "jane", .seconds(30))), isRetained: false),
+            at: instant(20))
+        _ = stay(&site, 21...60)
+        func availability(_ text: String, at second: Int) {
+            _ = site.handle(
+                "ibeacon-gateway/h/availability", Array(text.utf8), isRetained: false, at: instant(second),
+                epoch: 1_700_000_000 + Int64(second))
+        }
+        availability("offline", at: 61)
+        // The other gateway hears the tag on, but for most of a long time, which would only be the same again.
+        _ = stay(&site, 61...(61 + min(away, 600)), heardBy: [("k", -80)])
+        let back = 61 + away
+        _ = site.tick(at: instant(back), epoch: 1_700_000_000 + Int64(back))
+        availability("online", at: back)
+        let renamed = say(&site, "h", "Lounge", at: back)
+        let rooms = site.core.engine.plan.learned.rooms
+        #expect(rooms.map(\.name.name).sorted() == ["Kitchen", "Lounge"])
+        #expect(rooms.first { $0.name.name == "Lounge" }?.labelled.isEmpty == false)
+        #expect(renamed.contains("ibeacon-rooms/home/room/hall "))
+        _ = stay(&site, back...(back + 60))
+        #expect(site.core.roster.states[0].room?.id == "lounge")
     }
 
     @Test func `A service of several stores what it learned at once, with the new name`() {

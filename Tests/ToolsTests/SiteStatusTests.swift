@@ -287,6 +287,22 @@ import Testing
         #expect(error?.message.contains("did you mean 'Hall'") == true)
     }
 
+    @Test func `A room that does not exist yet is made only by --new where nobody can be asked`() throws {
+        func words(_ words: String...) throws -> Arguments {
+            try ArgumentReader.read(
+                ["learn", "Hal", "--tag", "Jane"] + words, for: RoomsCommand.specification, after: Arguments())
+        }
+        let silent = Dialogue(isInteractive: false)
+        for (name, hint) in [("Hal", "; did you mean 'Hall'? The option --new"), ("Xyz", "'Xyz'. The option --new")] {
+            let room = try #require(RoomName(name))
+            let error = #expect(throws: Failure.self) {
+                try RoomsLearnCommand.newRoom(room, askingSite(), words(), silent)
+            }
+            #expect(error?.message.contains(hint) == true, "\(error?.message ?? "")")
+            #expect(try RoomsLearnCommand.newRoom(room, askingSite(), words("--new"), silent) == room)
+        }
+    }
+
     @Test func `A renaming that no gateway has begun is refused`() throws {
         let (lounge, study) = (try #require(RoomName("Lounge")), try #require(RoomName("Study")))
         #expect(try askingSite().renamedRoom("hall", to: lounge).name == "Hall")

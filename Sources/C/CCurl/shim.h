@@ -32,6 +32,7 @@ enum {
     curl_option_user_agent = 10018,
     curl_option_headers = 10023,
     curl_option_client_certificate = 10025,
+    curl_option_header_data = 10029,
     curl_option_post = 47,
     curl_option_follow_redirects = 52,
     curl_option_body_size = 60,
@@ -50,6 +51,7 @@ enum {
     curl_option_password = 10174,
     curl_option_protocols = 181,
     curl_option_write_function = 20011,
+    curl_option_header_function = 20079,
     // Since 7.87; an older one refuses it, and then a name look-up may hold up the end.
     curl_option_quick_exit = 322,
 };
@@ -142,9 +144,12 @@ static inline int curl_set_text(void *set_option, void *easy, int option, const 
 static inline int curl_set_pointer(void *set_option, void *easy, int option, void *pointer) {
     return ((curl_variadic)set_option)(easy, option, pointer);
 }
-static inline int curl_set_writer(void *set_option, void *easy, curl_writer writer, void *context) {
+// The functions that get the body and each line of the header.
+static inline int curl_set_receivers(void *set_option, void *easy, curl_writer body, curl_writer header, void *context) {
     int result = curl_set_pointer(set_option, easy, curl_option_write_data, context);
-    return result ? result : ((curl_variadic)set_option)(easy, curl_option_write_function, writer);
+    if (!result) result = curl_set_pointer(set_option, easy, curl_option_header_data, context);
+    if (!result) result = ((curl_variadic)set_option)(easy, curl_option_write_function, body);
+    return result ? result : ((curl_variadic)set_option)(easy, curl_option_header_function, header);
 }
 static inline long curl_status(void *get_info, void *easy) {
     long status = 0;

@@ -10,6 +10,12 @@ package struct HTTPAnswer: Sendable {
     /// nobody has the message. The type in the header does not count: many servers answer `[]` as `text/html`.
     package var isPage = false
 
+    /// What the header says of the time until the next request; nil: nothing.
+    package var retryAfter: Duration?
+
+    /// How long the server asks for no further request: it is overloaded or in maintenance, or messages come too fast.
+    package var askedPause: Duration? { [429, 503].contains(status) ? retryAfter : nil }
+
     /// The server has the message.
     package var isSuccess: Bool { (200...299).contains(status) && !isPage }
 

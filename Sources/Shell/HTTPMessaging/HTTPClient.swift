@@ -7,7 +7,7 @@ package struct HTTPClient: ~Copyable {
     private let curl: curl_functions
     private let multi: UnsafeMutableRawPointer
     private let easy: UnsafeMutableRawPointer
-    private let body: AnswerBody
+    private let incoming: IncomingAnswer
     private let words: UnsafeMutablePointer<CChar>
 
     /// - Throws: without libcurl, or if the settings cannot be used.
@@ -18,37 +18,37 @@ package struct HTTPClient: ~Copyable {
             _ = curl.multi_cleanup(multi)
             throw .settings("libcurl is out of memory")
         }
-        let body = AnswerBody(limit: settings.limits.answer)
+        let incoming = IncomingAnswer(limit: settings.limits.answer)
         let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(curl_error_size))
         words.initialize(repeating: 0, count: Int(curl_error_size))
         do {
             try Self.apply(settings, to: easy, curl)
-            try Self.prepare(easy, curl, body, words)
+            try Self.prepare(easy, curl, incoming, words)
         } catch {
             curl.easy_cleanup(easy)
             _ = curl.multi_cleanup(multi)
             words.deallocate()
             throw error
         }
-        self.init(curl: curl, multi: multi, easy: easy, body: body, words: words)
+        self.init(curl: curl, multi: multi, easy: easy, incoming: incoming, words: words)
     }
 
     /// Separate from the throwing initialiser: if an initialiser throws, Swift 6.2 destroys properties with an initial
     /// value twice.
     private init(
-        curl: curl_functions, multi: UnsafeMutableRawPointer, easy: UnsafeMutableRawPointer, body: AnswerBody,
-        words: UnsafeMutablePointer<CChar>
+        curl: curl_functions, multi: UnsafeMutableRawPointer, easy: UnsafeMutableRawPointer,
+        incoming: IncomingAnswer, words: UnsafeMutablePointer<CChar>
     ) {
         self.curl = curl
         self.multi = multi
         self.easy = easy
-        self.body = body
+        self.incoming = incoming
         self.words = words
     }
 
     deinit {
-        // libcurl may still write into the body and the error text.
-        withExtendedLifetime(body) {
+        // libcurl may still write into the answer and the error text.
+        withExtendedLifetime(incoming) {
             curl.easy_cleanup(easy)
             _ = curl.multi_cleanup(multi)
         }
@@ -64,7 +64,7 @@ package struct HTTPClient: ~Copyable {
     package mutating func post(
         _ message: [UInt8], by sender: HTTPSender, bell: Int32 = -1, until deadline: () -> MonotonicInstant? = { nil }
     ) throws(HTTPFailure) -> HTTPAnswer? {
-        body.begin()
+        incoming.begin()
         words[0] = 0
         let headers = try headers(for: sender)
         defer { curl.list_free(headers) }
@@ -81,11 +81,12 @@ package struct HTTPClient: ~Copyable {
 
     private func answer(_ status: Int, _ result: Int32) throws(HTTPFailure) -> HTTPAnswer {
         // The rest of a body that is too large is not read, and the status of the answer is valid.
-        if result == curl_write_error, let excess = body.excess, status > 0 {
-            return HTTPAnswer(status: status, excess: excess, isPage: body.isPage)
+        let pause = incoming.retryAfter.pause
+        if result == curl_write_error, let excess = incoming.excess, status > 0 {
+            return HTTPAnswer(status: status, excess: excess, isPage: incoming.isPage, retryAfter: pause)
         }
         guard result == curl_ok else { throw failure(result) }
-        return HTTPAnswer(status: status, body: body.bytes, isPage: body.isPage)
+        return HTTPAnswer(status: status, body: incoming.bytes, isPage: incoming.isPage, retryAfter: pause)
     }
 
     /// Runs the transfer to its end.
@@ -142,7 +143,7 @@ package struct HTTPClient: ~Copyable {
     }
 
     private static func prepare(
-        _ easy: UnsafeMutableRawPointer, _ curl: curl_functions, _ body: AnswerBody,
+        _ easy: UnsafeMutableRawPointer, _ curl: curl_functions, _ incoming: IncomingAnswer,
         _ words: UnsafeMutablePointer<CChar>
     ) throws(HTTPFailure) {
         var setter = Setter(curl: curl, easy: easy)
@@ -154,7 +155,8 @@ package struct HTTPClient: ~Copyable {
         _ = curl_set_number(curl.set_option, easy, Int32(curl_option_quick_exit), 1)
         let results = [
             curl_set_pointer(curl.set_option, easy, Int32(curl_option_error_buffer), words),
-            curl_set_writer(curl.set_option, easy, receiveAnswer, Unmanaged.passUnretained(body).toOpaque()),
+            curl_set_receivers(
+                curl.set_option, easy, receiveAnswer, receiveHeader, Unmanaged.passUnretained(incoming).toOpaque()),
         ]
         guard setter.refused == nil, results.allSatisfy({ $0 == curl_ok }) else {
             throw .settings("libcurl refuses the settings of a request")
@@ -229,8 +231,10 @@ private struct Setter {
     }
 }
 
-/// The body of the answer. libcurl writes into it while the client's thread is inside libcurl.
-private final class AnswerBody {
+/// The answer that is being received. libcurl writes into it while the client's thread is inside libcurl.
+private final class IncomingAnswer {
+    private(set) var retryAfter = RetryAfter()
+    /// The body.
     private(set) var bytes: [UInt8] = []
     /// Received bytes when the body became too large.
     private(set) var excess: Int?
@@ -242,7 +246,10 @@ private final class AnswerBody {
     /// More blanks than an answer may have are no answer either.
     var isPage: Bool { markup.isMarkup || (excess != nil && markup.isBlank) }
 
-    func begin() { (bytes, excess, markup) = ([], nil, MarkupDetector()) }
+    func begin() { (retryAfter, bytes, excess, markup) = (RetryAfter(), [], nil, MarkupDetector()) }
+
+    /// Reads a line of the header.
+    func readHeader(_ line: UnsafeRawBufferPointer) { retryAfter.read(line) }
 
     /// - Returns: false if the body is too large.
     func append(_ data: UnsafeRawBufferPointer) -> Bool {
@@ -262,8 +269,18 @@ private func receiveAnswer(
     _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let context else { return 0 }
-    let body = Unmanaged<AnswerBody>.fromOpaque(context).takeUnretainedValue()
-    return body.append(UnsafeRawBufferPointer(start: data, count: size * count)) ? size * count : 0
+    let incoming = Unmanaged<IncomingAnswer>.fromOpaque(context).takeUnretainedValue()
+    return incoming.append(UnsafeRawBufferPointer(start: data, count: size * count)) ? size * count : 0
+}
+
+/// libcurl's callback, for each line of the header.
+private func receiveHeader(
+    _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context else { return 0 }
+    Unmanaged<IncomingAnswer>.fromOpaque(context).takeUnretainedValue()
+        .readHeader(UnsafeRawBufferPointer(start: data, count: size * count))
+    return size * count
 }
 
 extension Duration {

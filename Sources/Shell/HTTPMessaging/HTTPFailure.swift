@@ -68,6 +68,7 @@ extension HTTPFailure: CustomStringConvertible {
         case 405: " (nothing can be posted at this address)"
         case 407: " (a proxy requires a login)"
         case 429: " (messages come too fast)"
+        case 503: " (it is overloaded or being maintained)"
         case 500...599: " (it has an internal error)"
         default: ""
         }

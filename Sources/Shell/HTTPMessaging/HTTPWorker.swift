@@ -14,6 +14,8 @@ struct HTTPWorker<Event: Sendable> {
     /// The server did not accept the last empty message in a way that may concern that message alone. A real message is
     /// posted in its place, when there is one.
     private var refusesEmptyMessage = false
+    /// What the latest answer asks for.
+    private var askedPause: Duration?
 
     /// After this many failures the message counts as refused. Otherwise it would block all later messages.
     private static var mostFailures: Int { 3 }
@@ -43,7 +45,7 @@ struct HTTPWorker<Event: Sendable> {
                 mailbox.withMail { $0.queue.endRound() }
                 let lasted = session.reachedAt.map { $0.duration(to: Clocks.now()) } ?? .zero
                 backoff.connectionEnded(after: session.hasDelivered ? Backoff.lasting : lasted)
-                let delay = backoff.nextDelay(using: &generator)
+                let delay = max(backoff.nextDelay(using: &generator), askedPause ?? .zero)
                 tell(.failed(error, retryIn: delay))
                 if refusesEmptyMessage { tell(.wantsMessage) }
                 pause(for: delay)
@@ -62,7 +64,7 @@ struct HTTPWorker<Event: Sendable> {
                 guard let received = try post(message.body, by: message.sender, &client) else { return }
                 answer = received
             } catch {
-                try failed(message, error)
+                try failed(message, error, &session)
                 continue
             }
             // A server that has refused everything, such as one that misses a client certificate, refuses no message.
@@ -77,7 +79,7 @@ struct HTTPWorker<Event: Sendable> {
                 mailbox.withMail { $0.queue.refused(message.token) }
                 tell(.refused(token: message.token, status: answer.status))
             } else {
-                try failed(message, answer.failure)
+                try failed(message, answer.failure, &session)
             }
         }
     }
@@ -113,7 +115,9 @@ struct HTTPWorker<Event: Sendable> {
     }
 
     /// - Throws: the failure, if no other message is to be posted now.
-    private func failed(_ message: HTTPPost, _ failure: HTTPFailure) throws(HTTPFailure) {
+    private func failed(
+        _ message: HTTPPost, _ failure: HTTPFailure, _ session: inout Session
+    ) throws(HTTPFailure) {
         guard failure.isAboutMessage else { throw failure }
         let (outcomes, goesOn) = mailbox.withMail { $0.queue.failed(message.token, at: Clocks.now()) }
         for outcome in outcomes {
@@ -123,18 +127,28 @@ struct HTTPWorker<Event: Sendable> {
             case .givenUp(let post): tell(.givenUp(token: post.token))
             }
         }
-        if !goesOn { throw failure }
+        guard goesOn else { throw failure }
+        guard let askedPause else { return }
+        // Other messages have to wait, too.
+        session.reachedAt = nil
+        tell(.failed(failure, retryIn: askedPause))
+        pause(for: askedPause)
+        if mailbox.stopBy != nil { throw failure }
     }
 
     /// - Parameter limit: When to give up; nil: the limits of the settings apply.
     /// - Returns: nil if it was given up.
-    private func post(
+    private mutating func post(
         _ body: [UInt8], by sender: HTTPSender, _ client: inout HTTPClient, until limit: MonotonicInstant? = nil
     ) throws(HTTPFailure) -> HTTPAnswer? {
-        try client.post(body, by: sender, bell: mailbox.descriptor) {
+        askedPause = nil
+        let mailbox = mailbox
+        let answer = try client.post(body, by: sender, bell: mailbox.descriptor) {
             let stopBy = mailbox.take { _, stopBy in stopBy }
             return [stopBy, limit].compactMap { $0 }.min()
         }
+        askedPause = answer?.askedPause
+        return answer
     }
 
     /// Whether the message and not the address is wrong.

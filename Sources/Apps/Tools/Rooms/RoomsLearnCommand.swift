@@ -60,14 +60,16 @@ enum RoomsLearnCommand {
     }
 
     /// A room that does not exist yet, if the person means that: a misspelt name would become a room of its own.
-    private static func newRoom(
-        _ name: RoomName, _ status: SiteStatus, _ arguments: Arguments
+    static func newRoom(
+        _ name: RoomName, _ status: SiteStatus, _ arguments: Arguments,
+        _ dialogue: Dialogue = Dialogue(isInteractive: isatty(STDIN_FILENO) == 1 && Terminal.isInteractive)
     ) throws(Failure) -> RoomName {
         guard !arguments.has("new") else { return name }
-        let text = status.textOfNoRoom(name.name)
-        let dialogue = Dialogue(isInteractive: isatty(STDIN_FILENO) == 1 && Terminal.isInteractive)
-        guard dialogue.isInteractive else { throw Failure(.badData, "\(text); --new makes it") }
-        guard try dialogue.confirm("\(Terminal.printable(text)). Make a new room?", false) else {
+        var text = status.textOfNoRoom(name.name)
+        // It may end with the question whether another one was meant.
+        if !text.hasSuffix("?") { text += "." }
+        guard dialogue.isInteractive else { throw Failure(.badData, "\(text) The option --new makes it") }
+        guard try dialogue.confirm("\(Terminal.printable(text)) Make a new room?", false) else {
             throw Failure(.usage, "nothing was learned")
         }
         return name

@@ -39,7 +39,7 @@ final class BrokerSelfTest {
         /// Why the list of tags cannot be decrypted.
         var refusedTags: SealError?
         /// Why the broker refuses readings for the rooms service; nil if it accepts them.
-        var refusedFeed: (topic: String, reason: String)?
+        var refusedFeed: (topic: String, refusal: Refusal)?
         var limits = BrokerLimits.none
     }
 
@@ -173,7 +173,7 @@ final class BrokerSelfTest {
         let payload = feed.seal.sealed(FeedDecoder.trial, for: feed.heard)
         guard let token = link.publish(Publication(.other, topic: feed.heard, payload: payload)) else { return }
         _ = try link.step(Self.patience) { !link.unanswered.contains(token) }
-        if let refusal = link.refusals[token] { outcome.refusedFeed = (feed.heard, refusal.reason) }
+        if let refusal = link.refusals[token] { outcome.refusedFeed = (feed.heard, refusal) }
     }
 
     private var tracker: TrackerConfiguration { configuration.trackers[0] }

@@ -116,6 +116,7 @@ extension Telemetry.Frame {
 
     /// Holyiot (github.com/custom-components/ble_monitor, `holyiot.py`): 0x41, level, address (6), two bytes, the kind of the value,
     /// the value (2). Of kind 1 it is the temperature: whole degrees, signed, and hundredths that go further from 0.
+    /// From -0.99 to -0.01 °C the whole degrees are 0, which has no sign: the tag sends what it sends above zero, and that is shown.
     init(holyiot body: Span<UInt8>) {
         guard body.count > 0, body[0] == 0x41 else {
             self = .other

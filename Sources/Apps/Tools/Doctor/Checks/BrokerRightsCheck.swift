@@ -35,18 +35,36 @@ enum BrokerRightsCheck {
         }
         if let feed = ReadingFeedSettings(configuration) { findings.append(rooms(outcome, feed, user)) }
         guard configuration.obeysCommands else { return findings }
+        return findings + [commands(outcome, tracker, user)]
+    }
+
+    private static func commands(
+        _ outcome: BrokerSelfTest.Outcome, _ tracker: Topics, _ user: String
+    ) -> DoctorFinding {
         switch outcome.hearsCommands {
-        case true?: findings.append(DoctorFinding(.broker, "commands on \(tracker.command) arrive"))
+        case true?: return DoctorFinding(.broker, "commands on \(tracker.command) arrive")
         case nil:
-            findings.append(
-                DoctorFinding(.broker, "this test cannot show whether commands on \(tracker.command) arrive"))
+            return DoctorFinding(.broker, "this test cannot show whether commands on \(tracker.command) arrive")
         case false?:
-            findings.append(
-                DoctorFinding(
-                    .broker, "commands on \(tracker.command) do not arrive",
-                    remedy: "let '\(user)' read it; in mosquitto's acl_file: topic readwrite \(tracker.base)/#"))
+            let refused = outcome.filterRefusals[tracker.command]
+            let text = "commands on \(tracker.command) do not arrive" + (refused.map { ": \($0.reason)" } ?? "")
+            let remedy = remedy(refused?.cause, "let '\(user)' read it", "topic readwrite \(tracker.base)/#")
+            return DoctorFinding(.broker, text, remedy: remedy)
         }
-        return findings
+    }
+
+    /// A line of an access list helps only where a right is missing.
+    ///
+    /// - Parameters:
+    ///   - cause: nil: the broker names none.
+    ///   - right: What the login has to be allowed.
+    ///   - line: As in mosquitto's `acl_file`.
+    private static func remedy(_ cause: Refused.Cause?, _ right: String, _ line: String) -> String {
+        switch cause ?? .rights {
+        case .rights: "\(right); in mosquitto's acl_file: \(line)"
+        case .quota: "look at the broker's quotas, its disk and its log"
+        case .unsupported: "change the broker's own settings: they forbid this to every login"
+        }
     }
 
     /// What is refused on one topic other than the command topic.
@@ -54,12 +72,8 @@ enum BrokerRightsCheck {
         of topic: UsedTopic, _ outcome: BrokerSelfTest.Outcome, _ command: String, for user: String
     ) -> [DoctorFinding] {
         guard topic.isNeeded else { return [] }
-        func remedy(_ right: String, _ cause: Refused.Cause = .rights) -> String {
-            switch cause {
-            case .rights: "let '\(user)' \(right) there; in mosquitto's acl_file: \(topic.line)"
-            case .quota: "look at the broker's quotas, its disk and its log"
-            case .unsupported: "change the broker's own settings: they forbid this to every login"
-            }
+        func remedy(_ right: String, _ cause: Refused.Cause? = nil) -> String {
+            self.remedy(cause, "let '\(user)' \(right) there", topic.line)
         }
         var findings: [DoctorFinding] = []
         for probe in topic.probes {
@@ -73,7 +87,7 @@ enum BrokerRightsCheck {
         for filter in topic.filters where filter != command && outcome.refusedFilters.contains(filter) {
             let refused = outcome.filterRefusals[filter]
             let text = "the subscription to \(filter) is refused" + (refused.map { ": \($0.reason)" } ?? "")
-            findings.append(DoctorFinding(.broker, text, remedy: remedy("read", refused?.cause ?? .rights)))
+            findings.append(DoctorFinding(.broker, text, remedy: remedy("read", refused?.cause)))
         }
         for probe in topic.probes where outcome.undelivered.contains(probe.topic) {
             findings.append(
@@ -94,15 +108,14 @@ enum BrokerRightsCheck {
                 .broker, "the list of tags on \(feed.tags) cannot be read: \(reason)",
                 remedy: "give this gateway the key that the rooms service has, as rooms.encryptionKeyFile")
         }
-        guard let (topic, reason) = outcome.refusedFeed else {
+        guard let (topic, refusal) = outcome.refusedFeed else {
             return DoctorFinding(
                 .broker, "a rooms service decides about site '\(feed.site)'; readings go to \(feed.heard)")
         }
         return DoctorFinding(
-            .broker, "the rooms service gets no readings: messages to \(topic) are refused: \(reason)",
-            remedy:
-                "let '\(user)' write there; in mosquitto's acl_file: topic write \(feed.heard), and topic write \(feed.card)"
-        )
+            .broker, "the rooms service gets no readings: messages to \(topic) are refused: \(refusal.reason)",
+            remedy: remedy(
+                refusal.cause, "let '\(user)' write there", "topic write \(feed.heard), and topic write \(feed.card)"))
     }
 
     /// Bytes of a packet that a transition or a state does not exceed. A list of regions may.
