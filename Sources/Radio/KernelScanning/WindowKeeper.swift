@@ -111,7 +111,8 @@ final class WindowKeeper {
         let canBe = isOffered && observer.isOpen && obstacle == nil
         watch.status.activeScan = window.isRunning ? .running : canBe ? .available : .unavailable
         change?.cancel()
-        change = isOffered ? window.nextChange(after: host.now).map { host.at($0) { [weak self] in self?.tell() } } : nil
+        change =
+            isOffered ? window.nextChange(after: host.now).map { host.at($0) { [weak self] in self?.tell() } } : nil
         guard isOffered, let obstacle, obstacle != saidObstacle else { return }
         saidObstacle = obstacle
         watch.notice(.info, "no windows of active scan for the Bluetooth proxy: \(obstacle)")
