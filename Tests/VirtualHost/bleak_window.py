@@ -15,7 +15,11 @@ reports = []
 
 async def main():
     begin = time.monotonic()
-    scanner = BleakScanner(lambda *_: reports.append(time.monotonic() - begin))
+
+    def heard(_device, _advertisement):
+        reports.append(time.monotonic() - begin)
+
+    scanner = BleakScanner(heard)
     outcome = "begun"
     try:
         await asyncio.wait_for(scanner.start(), limit)
