@@ -102,6 +102,7 @@ import Testing
         #expect(event(4, []) == .indexAdded)
         #expect(event(5, []) == .indexRemoved)
         #expect(event(6, [1, 2, 0, 0]) == .newSettings([.powered, .lowEnergy]))
+        #expect(event(0x2b, [1, 0]) == .monitorOfOther)
         #expect(event(0x2c, [1, 0]) == .monitorRemoved(handle: 1))
         #expect(event(0x2d, [1]) == .suspended)
         #expect(event(0x2e, [1, 0, 0, 0, 0, 0, 0, 0]) == .resumed)

@@ -775,6 +775,55 @@ private final class ScannerFixture: ScannerOutput {
         #expect(fixture.notices.filter { $0.contains("no windows of active scan") }.count == 1)
     }
 
+    @Test func `Monitors that another program adds or removes are counted at once`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try offering(fixture)
+        #expect(scanner.adapters.map(\.activeScan) == [.available])
+        fixture.kernel.says(0x002b, 0, [7, 0])
+        #expect(fixture.kernel.sent() == ["readMonitorFeatures 0"])
+        fixture.kernel.answers(.readMonitorFeatures, 0, ScannerFixture.features(monitors: 2))
+        #expect(scanner.adapters.map(\.activeScan) == [.unavailable])
+        fixture.kernel.says(0x002c, 0, [7, 0])
+        #expect(fixture.kernel.sent() == ["readMonitorFeatures 0"])
+        fixture.kernel.answers(.readMonitorFeatures, 0, ScannerFixture.features(monitors: 1))
+        #expect(scanner.adapters.map(\.activeScan) == [.available])
+        scanner.setOffersActiveScan(false)
+        fixture.kernel.says(0x002b, 0, [7, 0])
+        #expect(fixture.kernel.sent().isEmpty, "nobody wants to know")
+    }
+
+    @Test func `While the own monitor is being set, those of others are counted afterwards`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try offering(fixture)
+        scanner.setPatterns([BeaconPacketPattern(type: 0xff, offset: 2, start: [0xbe, 0xac])])
+        fixture.kernel.says(0x002b, 0, [7, 0])
+        #expect(!fixture.kernel.sent().contains("readMonitorFeatures 0"))
+        fixture.kernel.grants(0, handle: 2)
+        #expect(fixture.kernel.sent() == ["readMonitorFeatures 0"])
+        fixture.kernel.answers(.readMonitorFeatures, 0, ScannerFixture.features(monitors: 2))
+        #expect(scanner.adapters.map(\.activeScan) == [.unavailable])
+    }
+
+    @Test func `Where another program discovers all the time, no window is offered, and that is told once`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try offering(fixture)
+        for _ in 0..<2 {
+            for _ in 0..<4 {
+                fixture.kernel.says(0x0013, 0, [6, 1])
+                fixture.wait(.seconds(10))
+                #expect(scanner.adapters.map(\.activeScan) == [.available])
+                fixture.kernel.says(0x0013, 0, [6, 0])
+                fixture.wait(.seconds(5))
+            }
+            #expect(scanner.adapters.map(\.activeScan) == [.unavailable])
+            fixture.wait(.seconds(24))
+            #expect(scanner.adapters.map(\.activeScan) == [.unavailable])
+            fixture.wait(.seconds(1))
+            #expect(scanner.adapters.map(\.activeScan) == [.available])
+        }
+        #expect(fixture.notices.filter { $0.contains("discovers devices on this adapter all the time") }.count == 1)
+    }
+
     @Test func `Without the right to read the raw socket, or while none is offered, no window is begun`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()

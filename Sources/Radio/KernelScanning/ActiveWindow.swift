@@ -21,14 +21,14 @@ struct ActiveWindow: Hashable, Sendable {
     enum Obstacle: Hashable, CustomStringConvertible {
         /// Another program listens on the adapter through monitors.
         case monitors
-        /// Another program discovers, or did a moment ago.
+        /// Another program discovers, and has left no pause for a window for a while.
         case discovery
         case refused(status: UInt8)
 
         var description: String {
             switch self {
             case .monitors: "another program listens on this adapter through advertisement monitors"
-            case .discovery: "another program discovers devices on this adapter"
+            case .discovery: "another program discovers devices on this adapter all the time"
             case .refused(let status): "the kernel refuses a discovery: \(ManagementStatus.name(status))"
             }
         }
@@ -43,15 +43,20 @@ struct ActiveWindow: Hashable, Sendable {
     /// How long nobody else may have discovered. bluetoothd begins the discoveries of its clients again after 5 to 10 s, and would
     /// not be able to.
     static let quiet = Duration.seconds(30)
+    /// Who has left no such pause for this long discovers all the time. Somebody who looks for a new device is done before.
+    static let patience = Duration.seconds(60)
 
     private var stage = Stage.closed
     private var othersDiscover = false
     /// Until when the discovery of another program counts.
     private var quietFrom = MonotonicInstant.zero
+    /// Since when other programs have left no pause for a window; of use while `isBusy`.
+    private var busySince = MonotonicInstant.zero
+    private var othersListen = false
+    /// How the kernel refused the last discovery.
+    private var refusal: UInt8?
     /// When the window ends; nil: none is wanted.
     private(set) var end: MonotonicInstant?
-    /// What stood against the last window, or would stand against the next.
-    private(set) var obstacle: Obstacle?
 
     init() {}
 
@@ -59,8 +64,27 @@ struct ActiveWindow: Hashable, Sendable {
     var isRunning: Bool { stage == .running || stage == .stopping }
     /// Whether the discovery that runs, or begins at any moment, is that of this window.
     var isOwn: Bool { isRunning || stage == .starting }
-    /// Whether a window would be of use: what stands against it is nothing, or passes.
-    var isOffered: Bool { obstacle == nil || obstacle == .discovery }
+
+    /// What stands against windows; nil: nothing does, or it passes in a moment.
+    func obstacle(at now: MonotonicInstant) -> Obstacle? {
+        if othersListen { return .monitors }
+        if let refusal { return .refused(status: refusal) }
+        return isBusy(at: now) && busySince.duration(to: now) >= Self.patience ? .discovery : nil
+    }
+
+    /// When `obstacle` changes although nothing happens; nil: it does not.
+    func nextChange(after now: MonotonicInstant) -> MonotonicInstant? {
+        guard isBusy(at: now) else { return nil }
+        let others = busySince.advanced(by: Self.patience)
+        if now < others { return others }
+        return othersDiscover ? nil : quietFrom
+    }
+
+    private func isBusy(at now: MonotonicInstant) -> Bool { othersDiscover || now < quietFrom }
+
+    private mutating func othersBegin(at now: MonotonicInstant) {
+        if !isBusy(at: now) { busySince = now }
+    }
 
     // MARK: What is wanted
 
@@ -81,12 +105,11 @@ struct ActiveWindow: Hashable, Sendable {
     }
 
     /// The adapter is off, asleep or gone, which ends every discovery.
-    mutating func lost() { (stage, end, othersDiscover) = (.closed, nil, false) }
+    mutating func lost() { (stage, end, othersDiscover, refusal) = (.closed, nil, false, nil) }
 
     private mutating func next(at now: MonotonicInstant) -> Command? {
         guard stage == .closed, let end, now < end else { return nil }
-        guard !othersDiscover, now >= quietFrom else {
-            obstacle = .discovery
+        guard !isBusy(at: now) else {
             self.end = nil
             return nil
         }
@@ -98,7 +121,7 @@ struct ActiveWindow: Hashable, Sendable {
 
     /// - Parameter others: The monitors of other programs.
     mutating func counted(others: Int, at now: MonotonicInstant) -> Command? {
-        if others > 0 { obstacle = .monitors } else if obstacle == .monitors { obstacle = nil }
+        othersListen = others > 0
         guard stage == .counting else { return nil }
         stage = .closed
         guard let end, now < end else { return nil }
@@ -114,12 +137,15 @@ struct ActiveWindow: Hashable, Sendable {
         guard stage == .starting else { return nil }
         guard status == ManagementStatus.success else {
             (stage, end) = (.closed, nil)
-            let isOthers = status == ManagementStatus.busy
-            if isOthers { quietFrom = now.advanced(by: Self.quiet) }
-            obstacle = isOthers ? .discovery : .refused(status: status)
+            if status == ManagementStatus.busy {
+                othersBegin(at: now)
+                quietFrom = now.advanced(by: Self.quiet)
+            } else {
+                refusal = status
+            }
             return nil
         }
-        (stage, obstacle) = (.running, nil)
+        (stage, refusal) = (.running, nil)
         return end == nil ? close() : nil
     }
 
@@ -137,8 +163,8 @@ struct ActiveWindow: Hashable, Sendable {
             stage = .closed
             return next(at: now)
         }
+        if isOn { othersBegin(at: now) } else { quietFrom = now.advanced(by: Self.quiet) }
         othersDiscover = isOn
-        if isOn { obstacle = .discovery } else { quietFrom = now.advanced(by: Self.quiet) }
         return nil
     }
 }

@@ -14,6 +14,8 @@ package enum ManagementEvent: Hashable, Sendable {
     case indexRemoved
     case newSettings(ControllerSettings)
     case discovering(Bool)
+    /// Another program has added a monitor.
+    case monitorOfOther
     case monitorRemoved(handle: UInt16)
     case suspended
     case resumed
@@ -29,6 +31,7 @@ package enum ManagementEvent: Hashable, Sendable {
         package static let deviceFound: UInt16 = 0x0012
         package static let discovering: UInt16 = 0x0013
         package static let advertisingRemoved: UInt16 = 0x0024
+        package static let monitorAdded: UInt16 = 0x002b
         package static let monitorRemoved: UInt16 = 0x002c
         package static let suspended: UInt16 = 0x002d
         package static let resumed: UInt16 = 0x002e
@@ -50,6 +53,7 @@ package enum ManagementEvent: Hashable, Sendable {
         case Code.discovering:
             guard parameters.count >= 2 else { return nil }
             self = .discovering(parameters[1] != 0)
+        case Code.monitorAdded: self = .monitorOfOther
         case Code.monitorRemoved:
             guard let handle = parameters.littleEndian16(at: 0) else { return nil }
             self = .monitorRemoved(handle: handle)

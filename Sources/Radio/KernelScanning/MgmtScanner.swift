@@ -178,7 +178,14 @@ package final class MgmtScanner: FallibleScanner {
             return arm(adapter.watch.index)
         }
         if adapter.isFiltering == nil { askForAll(adapter) }
+        if adapter.othersChanged { othersChanged(adapter) }
         adapter.windows.tell()
+    }
+
+    /// Other programs' monitors are counted again, but not while the own one may be among them or not.
+    private func othersChanged(_ adapter: Adapter) {
+        adapter.othersChanged = adapter.isArming
+        if !adapter.isArming { adapter.windows.monitorsChanged() }
     }
 
     /// Shows what the controller is not asked for because it has no room, once for each change.
@@ -363,10 +370,12 @@ extension MgmtScanner: AdapterMonitorDelegate {
                 adapter.watch.notice(
                     .info, "the kernel's own scan duty stays in force: \(ManagementStatus.name(status))")
             }
+        case .monitorOfOther: othersChanged(adapter)
         case .monitorRemoved(let handle):
             // bluetoothd clears all monitors when it starts, the gateway's too. While the gateway listens through those of
             // others, any of them may have been the last, and there is room for its own now.
             let listensThroughOthers = adapter.monitor == nil && adapter.watch.isScanning && !adapter.isArming
+            if adapter.monitor != handle { othersChanged(adapter) }
             guard adapter.monitor == handle || handle == 0 || listensThroughOthers else { return }
             if listensThroughOthers { adapter.room = PatternRoom() }
             adapter.monitor = nil

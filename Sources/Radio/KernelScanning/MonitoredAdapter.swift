@@ -16,6 +16,8 @@ final class MonitoredAdapter {
     var isArming = false
     /// How many monitors there are was asked, because there is no room for one more.
     var isCounting = false
+    /// Other programs have added or removed monitors, and that was not looked at yet.
+    var othersChanged = false
     /// Whether its controller matches patterns itself, and delivers nothing else; nil: it was not asked.
     var isFiltering: Bool?
     /// A controller that matches patterns itself may have room only for the first of them.

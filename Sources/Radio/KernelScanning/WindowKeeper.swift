@@ -9,6 +9,7 @@ final class WindowKeeper {
     private let send: (ManagementCommand) -> Void
     private var window = ActiveWindow()
     private var end: (any EventRegistration)?
+    private var change: (any EventRegistration)?
     private var saidObstacle: ActiveWindow.Obstacle?
     /// Whether windows are offered to anybody.
     private var isOffered = false
@@ -22,7 +23,10 @@ final class WindowKeeper {
         (self.watch, self.observer, self.host, self.send) = (watch, observer, host, send)
     }
 
-    deinit { end?.cancel() }
+    deinit {
+        end?.cancel()
+        change?.cancel()
+    }
 
     /// Whether the discovery that runs, or begins at any moment, is that of a window.
     var isOwn: Bool { window.isOwn }
@@ -46,9 +50,15 @@ final class WindowKeeper {
     func stop() {
         if window.isRunning { send(.stopDiscovery(watch.index)) }
         end?.cancel()
+        change?.cancel()
     }
 
     // MARK: What the kernel says
+
+    /// Another program has added or removed monitors. `counted` follows, where that matters.
+    func monitorsChanged() {
+        if isOffered { send(.readMonitorFeatures(watch.index)) }
+    }
 
     /// - Parameter others: The monitors of other programs.
     func counted(others: Int) { carryOut(window.counted(others: others, at: host.now)) }
@@ -97,11 +107,14 @@ final class WindowKeeper {
 
     /// Shows whether a window can be had.
     func tell() {
-        let canBe = isOffered && observer.isOpen && window.isOffered
+        let obstacle = window.obstacle(at: host.now)
+        let canBe = isOffered && observer.isOpen && obstacle == nil
         watch.status.activeScan = window.isRunning ? .running : canBe ? .available : .unavailable
-        guard isOffered, window.obstacle != saidObstacle else { return }
-        saidObstacle = window.obstacle
-        guard let obstacle = window.obstacle, obstacle != .discovery else { return }
+        change?.cancel()
+        change =
+            isOffered ? window.nextChange(after: host.now).map { host.at($0) { [weak self] in self?.tell() } } : nil
+        guard isOffered, let obstacle, obstacle != saidObstacle else { return }
+        saidObstacle = obstacle
         watch.notice(.info, "no windows of active scan for the Bluetooth proxy: \(obstacle)")
     }
 }

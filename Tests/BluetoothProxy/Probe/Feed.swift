@@ -14,6 +14,8 @@ final class Feed {
     private var begin = MonotonicInstant.zero
     private var end = MonotonicInstant.zero
     private var heard: Int64 = 0
+    /// How late each packet was heard, nanoseconds: what the machine alone costs.
+    private var lateness: [Int64] = []
 
     init(_ link: ProxyLink, _ loop: EventLoop) throws {
         self.link = link
@@ -21,7 +23,8 @@ final class Feed {
     }
 
     func start(_ rate: Int64, _ duration: Duration) {
-        (self.rate, heard) = (rate, 0)
+        (self.rate, heard, lateness) = (rate, 0, [])
+        lateness.reserveCapacity(Int(rate * duration.nanoseconds / 1_000_000_000))
         begin = Clocks.now()
         end = begin.advanced(by: duration)
         tick(begin)
@@ -29,8 +32,12 @@ final class Feed {
 
     private func tick(_ now: MonotonicInstant) {
         let wanted = rate * min(begin.duration(to: now), begin.duration(to: end)).nanoseconds / 1_000_000_000
-        while heard < wanted { hear() }
-        guard now < end else { return Probe.say("fed \(heard) \(usage)") }
+        while heard < wanted {
+            let due = begin.advanced(by: .nanoseconds(heard * 1_000_000_000 / rate))
+            lateness.append(due.duration(to: Clocks.now()).nanoseconds)
+            hear()
+        }
+        guard now < end else { return Probe.say("fed \(heard) \(usage) \(late)") }
         try? timer?.arm(at: now.advanced(by: .milliseconds(1)))
     }
 
@@ -44,6 +51,13 @@ final class Feed {
         let address = DeviceAddress(value: 0xC000_0000_0000 | UInt64(heard % 500), isRandom: true)
         link.handle(.heard(AdvertisingReport(address: address, rssi: RSSI(reported: -60)), data: data))
         heard += 1
+    }
+
+    private var late: String {
+        let sorted = lateness.sorted()
+        guard let most = sorted.last else { return "late_ms=0/0/0" }
+        let values = [sorted[sorted.count / 2], sorted[sorted.count * 99 / 100], most]
+        return "late_ms=" + values.map { "\(Double($0 / 10_000) / 100)" }.joined(separator: "/")
     }
 
     /// Processor time in milliseconds, memory in kB, and the clients' packets.
