@@ -101,7 +101,7 @@ struct MessageTableTests {
             source: "3 setConfiguration, decision 17",
             command: #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration"}}"#,
             refused: "'remoteConfiguration' is false"),
-        .init(source: "3 restart", command: action("restart"), refused: "restarted by systemd"),
+        .init(source: "3 restart", command: action("restart"), refused: "systemd does that"),
         .init(source: "3 reportSteps", command: action("reportSteps"), refused: "does not count steps"),
         .init(source: "3 response", command: action("response"), refused: "does not use tours"),
         .init(source: "SCH cmd-illegal-action", command: action("explode"), refused: "unknown action 'explode'"),
