@@ -69,7 +69,9 @@ struct CommandRow: Sendable, CustomTestStringConvertible {
             "SCH setConfiguration-badconfiguration",
             #"{"_type":"cmd","action":"setConfiguration","configuration":[]}"#, refused: "_type 'configuration'"),
         .init("restart is refused politely", #"{"_type":"cmd","action":"restart"}"#, refused: "systemd does that"),
-        .init("3 reportSteps", #"{"_type":"cmd","action":"reportSteps","from":1,"to":2}"#, refused: "does not count steps"),
+        .init(
+            "3 reportSteps", #"{"_type":"cmd","action":"reportSteps","from":1,"to":2}"#, refused: "does not count steps"
+        ),
         .init("3 response", #"{"_type":"cmd","action":"response"}"#, refused: "does not use tours"),
     ]
 
