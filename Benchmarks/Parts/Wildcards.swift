@@ -12,8 +12,9 @@ extension Parts {
     static func measureWildcards() throws {
         let count = 49_500
         let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
+        // With a rid each, the list would have more values than JSON of one command may have.
         let waypoints = (0..<count).map {
-            #"{"_type":"waypoint","desc":"R\#($0):\#(uuid)","tst":\#($0),"rid":"r\#($0)"}"#
+            #"{"_type":"waypoint","desc":"R\#($0):\#(uuid)","tst":\#($0)}"#
         }
         let list = "{\"_type\":\"waypoints\",\"waypoints\":[\(waypoints.joined(separator: ","))]}"
         let command = try Command(
