@@ -1,7 +1,6 @@
 """What a scanner based on bleak notices of another program's discovery: when its first report comes, and when it has begun.
 
-usage: bleak_window.py NAME SECONDS [LIMIT]
-  LIMIT  after which it gives up to begin, seconds
+usage: bleak_window.py NAME SECONDS
 """
 import asyncio
 import sys
@@ -9,7 +8,7 @@ import time
 
 from bleak import BleakScanner
 
-name, seconds, limit = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]) if len(sys.argv) > 3 else None
+name, seconds = sys.argv[1], float(sys.argv[2])
 reports = []
 
 
@@ -22,7 +21,7 @@ async def main():
     scanner = BleakScanner(heard)
     outcome = "begun"
     try:
-        await asyncio.wait_for(scanner.start(), limit)
+        await scanner.start()
     except Exception as error:
         outcome = f"{type(error).__name__}:{error}".replace(" ", "_")
     begun = time.monotonic() - begin

@@ -43,6 +43,17 @@ prepare() {
     fi
 }
 
+# make_bleak: sets BLEAK, unless it is set, to a Python environment with bleak, which is made once for all clones.
+make_bleak() {
+    local version=3.1.0
+    [ -z "${BLEAK:-}" ] || return 0
+    BLEAK=${XDG_CACHE_HOME:-$HOME/.cache}/ibeacon-gateway/bleak-$version
+    [ ! -e "$BLEAK/ready" ] || return 0
+    "$package/Scripts/install-dependencies" clients || exit
+    python3 -m venv --clear "$BLEAK" && "$BLEAK/bin/python" -m pip install -q "bleak==$version" && touch "$BLEAK/ready" ||
+        stop 69 "bleak $version cannot be installed, see above"
+}
+
 # environment SCENARIO CONTROLLER: the orders that the virtual host finds
 environment() {
     modules=

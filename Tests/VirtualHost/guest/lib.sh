@@ -108,6 +108,18 @@ total() { sed -n "s/^[0-9]* total .*\b$1=\([0-9.]*\).*/\1/p" /out/probe | tail -
 total_of() { sed -n "s/^[0-9]* adapter $1 .*\b$2=\([0-9.]*\).*/\1/p" /out/probe | tail -1; }
 # hears [N]: in the last second, more than N reports
 hears() { awk -v n="${1:-0}" '$2 == "second" { last = substr($3, 9) } END { exit !(last > n + 0) }' /out/probe; }
+# mgmt_hears [OPTIONS OF BLUETOOTHD]: beside bluetoothd, the probe hears two beacons by mgmt
+mgmt_hears() {
+    bus_on
+    bluetoothd_on "$@"
+    controller_on first
+    two_beacons first
+    within 20 "the adapter is on" adapter_is_on
+    probe_on mgmt
+    within 10 "reports come" hears
+}
+# window_is STATE: what the probe said last of the windows of active scan
+window_is() { awk -v state="$1" '$2 == "window" { last = $4 } END { exit last != state }' /out/probe; }
 probe_says() { grep -q "$1" /out/probe; }
 reports_so_far() { awk '$2 == "second" { sub("reports=", "", $3); sum += $3 } END { print sum + 0 }' /out/probe; }
 # Silence on the air; what was sent before has time to arrive.

@@ -2,13 +2,7 @@
 # kernels: uml
 . "$BENCH/guest/lib.sh"
 
-bus_on
-bluetoothd_on
-controller_on first
-two_beacons first
-within 20 "the adapter is on" adapter_is_on
-probe_on mgmt
-within 10 "reports come" hears
+mgmt_hears
 discovery 6
 sleep 2
 discovery 8 &

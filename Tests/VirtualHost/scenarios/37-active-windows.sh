@@ -5,15 +5,7 @@
 # not quick
 . "$BENCH/guest/lib.sh"
 
-bus_on
-bluetoothd_on -E
-controller_on first
-two_beacons first
-within 20 "the adapter is on" adapter_is_on
-probe_on mgmt
-within 10 "reports come" hears
-# window_is STATE: what the probe said last of the windows
-window_is() { awk -v state="$1" '$2 == "window" { last = $4 } END { exit last != state }' /out/probe; }
+mgmt_hears -E
 discoveries() { grep -c "Discovery started" /out/bluetoothctl; }
 within 5 "windows are offered" window_is available
 

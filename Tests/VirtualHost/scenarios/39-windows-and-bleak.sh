@@ -3,22 +3,14 @@
 # it they are no longer offered. Half a minute after it they are.
 # kernels: uml
 # for a release
+# needs: bleak
 . "$BENCH/guest/lib.sh"
 
-bleak=/root/.cache/ibeacon-gateway/bleak/bin/python
-[ -x "$bleak" ] || fail "there is no $bleak; Tests/VirtualHost/measure says how it is made"
-bus_on
-bluetoothd_on
-controller_on first
-two_beacons first
-within 20 "the adapter is on" adapter_is_on
-probe_on mgmt
-within 10 "reports come" hears
-window_is() { awk -v state="$1" '$2 == "window" { last = $4 } END { exit last != state }' /out/probe; }
+mgmt_hears
 within 5 "windows are offered" window_is available
-# scanner NAME SECONDS [LIMIT]
+# scanner NAME SECONDS
 scanner() {
-    "$bleak" "$BENCH/bleak_window.py" "$@" >>/out/bleak 2>>/out/bleak.errors
+    "$BLEAK/bin/python" "$BENCH/bleak_window.py" "$@" >>/out/bleak 2>>/out/bleak.errors
     say "$(tail -n 1 /out/bleak)"
 }
 # of NAME FIELD
