@@ -1,7 +1,7 @@
 # Where bluetoothd refuses the advertisement, the kernel advertises and bluetoothd pairs. Nothing stays, also after an interruption
 # and a killed program.
 # kernels: uml
-# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
+# not quick: 20 and 22 show what the rest of the program makes of an enrolment
 . "$BENCH/guest/lib.sh"
 . "$BENCH/guest/enrolment.sh"
 

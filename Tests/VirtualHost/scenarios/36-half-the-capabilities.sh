@@ -1,7 +1,7 @@
 # A container with the host's network and without capabilities, and one with CAP_NET_ADMIN alone: log, scan and doctor name what is missing.
 # With CAP_NET_ADMIN alone mgmt hears, and says once that what it claims is not checked.
 # kernels: uml
-# not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
+# not quick: 11 and 12 show what the rest of the program makes of a missing right
 . "$BENCH/guest/lib.sh"
 
 broker_on
