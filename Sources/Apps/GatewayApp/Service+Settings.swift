@@ -32,8 +32,7 @@ extension Service {
         // The core starts with these settings when the stored state is read.
         guard app.core.isStarted else { return }
         home.noteFormerDevice(formerDevice)
-        // First, because the transitions of the change come under the new indices of the trackers.
-        status.replaceTrackers(by: configuration.trackers.map(\.topics.base))
+        status.settingsChange()
         app.handle(.configuration(configuration, modes: modes), at: host.now)
         radio.prepare()
         phones.refresh()

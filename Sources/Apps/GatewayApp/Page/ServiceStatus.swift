@@ -45,12 +45,8 @@ final class ServiceStatus {
     /// - Returns: whether the status page shows something of a decision at once.
     func record(_ effects: [Gateway.Effect]) -> Bool { monitor.record(effects) }
 
-    /// Other trackers are about to be in force.
-    ///
-    /// - Parameter topics: Their base topics.
-    func replaceTrackers(by topics: [String]) {
-        monitor.replaceTrackers(app.core.trackers.map(\.topics.base), by: topics)
-    }
+    /// Other settings are about to be in force.
+    func settingsChange() { monitor.settingsChange() }
 
     /// Begins the time line with the newest transitions of the history, as soon as the clock is known.
     func restoreTransitions() {

@@ -27,7 +27,7 @@ struct StatusMonitor {
     private var transitions: [PastTransition] = []
     /// Whether the transitions from before this start are among them.
     private(set) var hasRestored = false
-    /// Whether regions were removed since `hearings` was cleaned.
+    /// Whether regions may have been removed since `hearings` was cleaned.
     private var hasOtherRegions = false
     /// The last beacon heard of each pattern. Any number of regions may have one pattern, so none of these costs is that of all regions.
     private var hearings: [BeaconPattern: RegionHearing] = [:]
@@ -87,13 +87,8 @@ struct StatusMonitor {
         trackers.firstIndex { $0.topics.base.hasSameBytes(as: topic) }
     }
 
-    /// Replaces the trackers.
-    ///
-    /// - Parameters: The base topics of the trackers, in their order.
-    mutating func replaceTrackers(_ old: [String], by new: [String]) {
-        guard !old.elementsEqual(new, by: { $0.hasSameBytes(as: $1) }) else { return }
-        hasOtherRegions = true
-    }
+    /// Other settings are about to be in force, perhaps with other regions.
+    mutating func settingsChange() { hasOtherRegions = true }
 
     /// Every `ReportRates.period`.
     mutating func sample(_ adapters: [AdapterStatus], _ gateway: Gateway, at now: MonotonicInstant) {
