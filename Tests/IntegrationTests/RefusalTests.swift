@@ -253,7 +253,7 @@ import Testing
         (0xa2, "it does not support wildcards", "change the broker's own settings"),
     ])
     func `Doctor has lines of an access list only where a right is missing`(
-        code: UInt8, reason: String, cure: String
+        code: UInt8, reason: String, remedy: String
     ) throws {
         let broker = try PolicyBroker(
             Self.policy { $0.subscribe = { $0.hasSuffix("/cmd") ? .refused(code) : .allowed } })
@@ -262,7 +262,7 @@ import Testing
         let doctor = try gateway.say("doctor", "--listen", "0")
         #expect(
             doctor.contains("commands on owntracks/jane/hall/cmd do not arrive: \(reason)")
-                && doctor.contains("-> \(cure)"), "\(doctor)")
+                && doctor.contains("-> \(remedy)"), "\(doctor)")
         #expect(doctor.contains("acl_file") == (code == 0x87), "\(doctor)")
     }
 }

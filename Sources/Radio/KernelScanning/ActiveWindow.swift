@@ -43,7 +43,7 @@ struct ActiveWindow: Hashable, Sendable {
     /// How long nobody else may have discovered. bluetoothd begins the discoveries of its clients again after 5 to 10 s, and would
     /// not be able to.
     static let quiet = Duration.seconds(30)
-    /// Who has left no such pause for this long discovers all the time. Somebody who looks for a new device is done before.
+    /// Programs that have left no such pause for this long discover all the time. A person who looks for a new device is done before.
     static let patience = Duration.seconds(60)
 
     private var stage = Stage.closed

@@ -4,7 +4,7 @@ import Base
 ///
 /// A date counts from the answer's own `Date`: a gateway may have no clock, and its time would make an hour of a second.
 package struct RetryAfter: Sendable {
-    /// A longer pause is not granted: nobody wants to miss a day of transitions because a server is confused.
+    /// A longer pause is not granted: a server with a wrong clock or setting would hold up the transitions of a day.
     package static let longest: Duration = .seconds(3600)
     /// Longer values are no number and no date.
     private static let mostBytes = 64
@@ -28,7 +28,7 @@ package struct RetryAfter: Sendable {
 
     /// nil: the server asks for none, or says it in no form that can be read.
     package var pause: Duration? {
-        if !wish.isEmpty, wish.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+        if !wish.isEmpty, Self.isDigits(wish) {
             // What does not fit into a number is more than the limit, too.
             return min(Int64(wish).map { .seconds($0) } ?? Self.longest, Self.longest)
         }
@@ -53,9 +53,11 @@ package struct RetryAfter: Sendable {
     }
 
     private static func number(_ text: Substring, digits: Int) -> Int? {
-        let isWhole =
-            text.utf8.count == digits && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        return isWhole ? Int(text) : nil
+        text.utf8.count == digits && isDigits(text) ? Int(text) : nil
+    }
+
+    private static func isDigits(_ text: some StringProtocol) -> Bool {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     /// Without the blanks and the end of the line behind it; empty if it is too long.
