@@ -1,8 +1,9 @@
 # Sourced by all scripts in bash. Scripts in Python have options.py.
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# The script's own name, as it is typed in the folder of the project.
-script=$(realpath "$0")
-script=${script#"$top/"}
+# The script's own file, and its name, as it is typed in the folder of the project.
+script_file=$(realpath "$0")
+script=${script_file#"$top/"}
+script=${script/#Scripts\/release-tests\//Scripts/test-release }
 
 say() { printf '%s\n' "== $*" >&2; }
 
@@ -10,7 +11,7 @@ say() { printf '%s\n' "== $*" >&2; }
 stop() {
     local code=$1
     shift
-    printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+    printf '%s: %s\n' "${script##*/}" "$*" >&2
     exit "$code"
 }
 
@@ -81,7 +82,7 @@ set_option() {
 }
 
 # print_help: the comment at the head of the script
-print_help() { (cd "$top" && awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$script"); }
+print_help() { awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$script_file"; }
 
 # need_root WHY: ends the script, before it does anything, where it is not run as root
 need_root() { [ "$(id -u)" = 0 ] || stop 77 "run this as root: $*"; }

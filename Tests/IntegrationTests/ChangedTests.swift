@@ -119,6 +119,8 @@ import Testing
         ("debian/rules", ["packaging", "arm64"]),
         ("Scripts/package", ["packaging", "arm64"]),
         ("Scripts/cross-build", ["arm64"]),
+        ("Scripts/release-tests/deployment", ["packaging"]),
+        ("Scripts/release-tests/package", []),
         ("Sources/C/CBluetooth/shim.h", ["radio", "c"]),
         ("Sources/C/CSystem/module.modulemap", ["c"]),
         ("Tests/CFaultVFS/fault_vfs.c", ["c"]),

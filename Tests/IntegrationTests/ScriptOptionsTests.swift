@@ -37,10 +37,17 @@ import Testing
         return files.split(separator: "\n").map { String($0.dropFirst(top.count + 1)) }
     }
 
-    private static func scripts() throws -> [String] { try executables().filter { excluded[$0] == nil }.sorted() }
+    /// As they are typed, the parts of `Scripts/test-release` among them.
+    private static func scripts() throws -> [String] {
+        let parts = try run("ls", ["\(top)/Scripts/release-tests"]).split(separator: "\n").map {
+            "Scripts/test-release \($0)"
+        }
+        return try (executables().filter { excluded[$0] == nil } + parts).sorted()
+    }
 
-    private static func text(of path: String) throws -> String {
-        try String(contentsOfFile: "\(top)/\(path)", encoding: .utf8)
+    private static func text(of script: String) throws -> String {
+        let path = script.replacing("Scripts/test-release ", with: "Scripts/release-tests/")
+        return try String(contentsOfFile: "\(top)/\(path)", encoding: .utf8)
     }
 
     /// What a script printed and how it ended, in an empty folder, where it can call nothing of what is refused.
@@ -54,7 +61,9 @@ import Testing
         let path = "PATH=\(directory.file("programs")):/usr/sbin:/usr/bin:/sbin:/bin"
         let here = directory.file("here")
         let process = try ChildProcess(
-            "env", ["-C", here, path, "HOME=\(here)", "timeout", "60", "\(top)/\(script)", option],
+            "env",
+            ["-C", here, path, "HOME=\(here)", "timeout", "60"]
+                + "\(top)/\(script) \(option)".split(separator: " ").map(String.init),
             output: directory.file("output"))
         let status = process.wait()
         #expect((try? directory.read("called")) == nil, "\(script) \(option) calls what it must not call")
