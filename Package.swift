@@ -364,7 +364,7 @@ let package = Package(
         .executableTarget(
             name: "presence-benchmark", dependencies: ["Base", "Beacon", "Regions", "Presence"],
             path: "Benchmarks/presence",
-            exclude: ["run", "held-out", "HeldOut", "traces"], swiftSettings: settings),
+            exclude: ["run", "held-out", "HeldOut"], swiftSettings: settings),
         .executableTarget(
             name: "rooms-benchmark",
             dependencies: [
@@ -372,7 +372,7 @@ let package = Package(
                 "SiteProtocol",
             ],
             path: "Benchmarks/rooms",
-            exclude: ["run", "load", "traces"], swiftSettings: settings),
+            exclude: ["run", "load"], swiftSettings: settings),
         .target(
             name: "StatusPageSupport",
             dependencies: [

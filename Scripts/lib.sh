@@ -123,6 +123,17 @@ release_binary() {
     printf '%s/ibeacon-gateway\n' "$(swift build --package-path "$top" -c release --static-swift-stdlib --show-bin-path)"
 }
 
+# unpacked FILE FOLDER: prints the path of a file, and of a compressed one that of its content, which is put into the folder
+unpacked() {
+    local plain=$1
+    [ -f "$1" ] || stop 66 "there is no file '$1'"
+    if [[ $1 = *.gz ]]; then
+        plain=$2/$(basename "$1" .gz)
+        gzip -dc "$1" >"$plain"
+    fi
+    printf '%s\n' "$plain"
+}
+
 # free_port: prints a TCP port of the loopback interface that nobody listens on
 free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'

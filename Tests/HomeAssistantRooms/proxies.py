@@ -7,7 +7,7 @@ Commands come as lines on standard input, and each is answered by a line of JSON
   put N ROOM     tag N (its minor number; `bike` has a fixed address, `phone` a private one) is in the room; `-`: it is silent
   rate HZ        packets of each tag in a second
   down ROOM      the proxy is switched off; `up ROOM`: on again
-  play N FILE    what tag N was heard with in a recording (Benchmarks/rooms/traces), whose gateways are the proxies of the same names; a minute
+  play N FILE    what tag N was heard with in a recording (such as one of Benchmarks/recordings, unpacked), whose gateways are the proxies of the same names; a minute
                  lies between two of its sessions
   truth          where the tag that is played was in truth: [[time, session, room or null], …] by the computer's clock, and at last `end`
   sent           how many packets of tags each proxy has sent so far, by room
