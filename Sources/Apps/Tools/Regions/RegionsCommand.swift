@@ -27,7 +27,7 @@ enum RegionsCommand {
                 "leave-after", "SECONDS", with: [("add", "silence before the region is left, or 'auto'")]),
             OptionSpecification(
                 "tracker", "TID",
-                "whose regions, if there are several trackers (default: of all for list, show and remove, else of the first)"
+                "whose regions, if there are several trackers (default: all for list, show and remove, otherwise the first)"
             ),
         ],
         examples: [
@@ -170,7 +170,7 @@ enum RegionsCommand {
             isThere = added == old
             return isThere ? [] : [.set(added, isRIDDerived: false)]
         }
-        if isThere { Terminal.printError("'\(added.displayName)' is there already; nothing is changed") }
+        if isThere { Terminal.printError("'\(added.displayName)' is already there; nothing was changed") }
         context.remark(on: [.set(added, isRIDDerived: false)])
         Terminal.print(added.rid)
     }

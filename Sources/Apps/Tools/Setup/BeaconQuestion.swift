@@ -39,9 +39,9 @@ struct BeaconQuestion {
         _ settings: () throws(Failure) -> Settings
     ) throws -> (beacons: [BeaconListener.Heard], reason: String) {
         let duration = try arguments.seconds("listen") ?? .seconds(10)
-        dialogue.show("Hold your beacons to the antenna. Listening for \(decimal(duration)) s …")
+        dialogue.show("Hold your beacons close to the antenna. Listening for \(decimal(duration)) s …")
         let listener = try BeaconListener.listen(try settings(), for: duration)
-        let reason = listener.problems.first ?? "no iBeacon was heard, of \(listener.reports) reports"
+        let reason = listener.problems.first ?? "no iBeacon was heard among \(listener.reports) reports"
         return (listener.heard, reason)
     }
 

@@ -42,7 +42,7 @@ enum BrokerSearch {
             guard isHere || !hasPassword else {
                 throw Failure(
                     .usage,
-                    "any machine of the network can answer by mDNS, so the password is not sent to what was found (\(text)); "
+                    "any machine in the network can answer by mDNS, so the password is not sent to what answered (\(text)); "
                         + "name the broker with --host")
             }
             return first

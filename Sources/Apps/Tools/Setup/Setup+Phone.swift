@@ -12,7 +12,7 @@ extension Setup {
         phone = arguments.value("phone")
         // Only root can enrol a phone.
         if phone == nil, dialogue.isInteractive, isForService, geteuid() == 0 {
-            let name = try dialogue.ask("A phone or watch to enrol now, by a name of yours (empty: none)", "")
+            let name = try dialogue.ask("Name for a phone or watch to enrol now (empty: none)", "")
             if !name.isEmpty { phone = name }
         }
         if let phone { try PhonesCommand.check(name: phone) }

@@ -21,11 +21,11 @@ enum SetupCommand {
             OptionSpecification("room", "NAME", "room of this gateway (default: the host name)"),
             OptionSpecification("device", "NAME", "name of this gateway in topics (default: from the room)"),
             OptionSpecification("tid", "TID", "tracker id, two characters for maps (default: from the room)"),
-            OptionSpecification("lat", "DEGREES", "latitude of the gateway (default: of the home in --from)"),
+            OptionSpecification("lat", "DEGREES", "latitude of the gateway (default: that of the home in --from)"),
             OptionSpecification("lon", "DEGREES", "longitude of the gateway"),
             OptionSpecification("home-assistant", nil, "describe gateway and beacons to Home Assistant"),
             OptionSpecification(
-                "no-home-assistant", nil, "do not, and do not look for Home Assistant at the broker"),
+                "no-home-assistant", nil, "do not describe them, and do not look for Home Assistant at the broker"),
             OptionSpecification("region", "NAME", "name of the beacon of --beacon (default: Beacon)"),
             OptionSpecification(
                 "beacon", "BEACON", "UUID[:MAJOR[:MINOR]] of the first region, 'strongest', or 'none'"),
@@ -48,7 +48,8 @@ enum SetupCommand {
             OptionSpecification("no-service", nil, "do not start or restart the service"),
             OptionSpecification(
                 "config-only", nil,
-                "write the configuration alone, without questions, test, beacons and service; the same again is well"),
+                "write the configuration alone, with no questions, test, beacons or service; a second run changes nothing"
+            ),
             OptionSpecification("force", nil, "replace an existing configuration; all replaced files are kept as .old"),
             OptionSpecification("yes", nil, "ask no questions"),
         ],
@@ -97,7 +98,7 @@ enum SetupCommand {
         let isNew = try setup.write()
         try setup.page?.makeToken(in: setup.stateDirectory)
         guard !writesAlone else {
-            if !isNew { setup.dialogue.show("\(setup.path) is as wanted already.") }
+            if !isNew { setup.dialogue.show("\(setup.path) is already as wanted.") }
             return .ok
         }
         let isComplete = try setup.enrolPhone()

@@ -16,7 +16,7 @@ struct SetupServices {
         guard service.control("enable", "--quiet"), service.control("restart") else {
             throw Failure(
                 .temporaryFailure,
-                "the files are written, and the service does not start; why: journalctl -u ibeacon-gateway -n 20")
+                "the files are written, but the service does not start; why: journalctl -u ibeacon-gateway -n 20")
         }
         try StartedService(service: service, stateDirectory: stateDirectory).check()
         dialogue.show("The service runs.")
@@ -34,7 +34,7 @@ struct SetupServices {
         guard service.control(verb, "--quiet", "--now"), !isWanted || service.control("restart") else {
             throw Failure(
                 .temporaryFailure,
-                "the files are written, and systemctl \(verb) failed; why: journalctl -u \(name) -n 20")
+                "the files are written, but systemctl \(verb) failed; why: journalctl -u \(name) -n 20")
         }
         guard isWanted else { return dialogue.show("The rooms service is stopped.") }
         try StartedService(service: service, stateDirectory: RoomServiceProcess.defaultStateDirectory).check()

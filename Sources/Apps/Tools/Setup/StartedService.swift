@@ -44,7 +44,7 @@ struct StartedService {
         let name = service.unit.split(separator: ".")[0]
         throw Failure(
             .temporaryFailure,
-            "the files are written, and \(service.unit) was started and does not run: \(problem); why: journalctl -u \(name) -n 20"
+            "the files are written, but \(service.unit) was started and does not run: \(problem); why: journalctl -u \(name) -n 20"
         )
     }
 

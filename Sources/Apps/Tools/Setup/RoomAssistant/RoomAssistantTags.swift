@@ -21,9 +21,9 @@ struct RoomAssistantTags {
         "minDiscoveryLogRssi": "beacons that no tag names are not logged; scan shows them",
         "timeout": "the silence after which a tag is away is learned from its own rhythm",
         "onlyIBeacon": "only what a tag names counts",
-        "instanceBeaconEnabled": "the companion app, which it is for, is not heard",
-        "instanceBeaconMajor": "the companion app, which it is for, is not heard",
-        "instanceBeaconMinor": "the companion app, which it is for, is not heard",
+        "instanceBeaconEnabled": "it is for the companion app, which is not heard",
+        "instanceBeaconMajor": "it is for the companion app, which is not heard",
+        "instanceBeaconMinor": "it is for the companion app, which is not heard",
     ]
 
     init(_ members: [YAMLNode.Member]) {
