@@ -121,6 +121,17 @@ import YAML
         #expect(try !self.text("user-data", of: card()).contains("ssh.service"))
     }
 
+    @Test func `The question for a user that Raspberry Pi OS asks at the console is answered before it is asked`() throws {
+        let user = try CardUser(name: "jane", keys: Array("ssh-ed25519 AAAA jane@home\n".utf8))
+        for text in [try text("user-data", of: card()), try text("user-data", of: card { $0.user = user })] {
+            let root = try #require(try YAMLReader.read(Array(text.utf8)))
+            let commands = root.mapping?.first { $0.key == "bootcmd" }?.value.sequence ?? []
+            let words = (commands.first?.sequence ?? []).compactMap(\.text)
+            #expect(Array(words.prefix(2)) == ["sh", "-c"])
+            #expect(words.last?.contains("systemctl --no-block mask --now userconfig.service") == true)
+        }
+    }
+
     @Test func `What takes the place of the files after the first boot holds no secret`() throws {
         let wiFi = try CardWiFi(name: "Home", password: Secret("over the air"), country: "DE")
         let files = try written(card { $0.wiFi = wiFi })

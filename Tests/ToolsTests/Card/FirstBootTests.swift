@@ -150,6 +150,15 @@ import Testing
         #expect(report.isEmpty)
     }
 
+    @Test(arguments: [true, false]) func `Where the system has a question for a user, it is put aside, and elsewhere nothing is`(
+        hasQuestion: Bool
+    ) throws {
+        try program("systemctl", hasQuestion ? "" : "[ $1 != cat ]")
+        let words = ["PATH=\(directory.file("bin")):/usr/bin:/bin"] + FirstBoot.answer
+        #expect(try ChildProcess("env", words, output: directory.file("said")).wait() == 0)
+        #expect(text("calls").contains("mask --now userconfig.service") == hasQuestion)
+    }
+
     @Test func `The script has no mistake that a shell finds`() throws {
         try run("sh", ["-n", directory.file("first-boot")])
     }

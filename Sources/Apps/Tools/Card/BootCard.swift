@@ -10,7 +10,6 @@ struct BootCard {
         let text: Secret
     }
 
-    /// Where the configuration and its files are on the machine.
     /// What stands on a card that others should not read, as a person is told.
     enum HeldSecret: String, CaseIterable {
         case login = "the login at the broker"
@@ -18,6 +17,7 @@ struct BootCard {
         case wiFi = "the Wi-Fi's password"
     }
 
+    /// Where the configuration and its files are on the machine.
     static let directory = "/etc/ibeacon-gateway"
 
     /// The name of the gateway: its `deviceId`, and the folder of the card among others.
@@ -87,7 +87,7 @@ struct BootCard {
         if user != nil { commands.append(["systemctl", "--no-block", "enable", "--now", "ssh.service"]) }
         let members: [(String, CloudText)] =
             machine + [
-                ("write_files", .list(written)), ("bootcmd", .list([Self.words(FirstBoot.begin)])),
+                ("write_files", .list(written)), ("bootcmd", .list([FirstBoot.answer, FirstBoot.begin].map(Self.words))),
                 ("runcmd", .list(commands.map(Self.words))),
             ]
         let remark = "# It holds secrets: the first boot moves them to files that only the service may read.\n"

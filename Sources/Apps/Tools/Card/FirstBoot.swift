@@ -28,6 +28,13 @@ enum FirstBoot {
             + "systemctl daemon-reload; systemctl --no-block enable --now \(unit)",
     ]
 
+    /// The words of another command of `bootcmd`. Raspberry Pi OS asks at the console for the name of a user until somebody answers, and
+    /// the last stage of cloud-init, after which the secrets leave the card, waits for that. A card has answered: it names its user, or none.
+    static let answer = [
+        "sh", "-c",
+        "! systemctl cat userconfig.service >/dev/null 2>&1 || systemctl --no-block mask --now userconfig.service",
+    ]
+
     /// The script. `CARD_ROOT` is for tests: a folder that is taken for the root of the machine.
     static let script = #"""
         #!/bin/sh
