@@ -51,6 +51,28 @@ import Testing
             ])
     }
 
+    private func telemetry(_ beacon: BeaconID, _ level: UInt8, isCertain: Bool = true) throws -> ReadingFeed.Input {
+        .telemetry(
+            BeaconTelemetry(
+                beacon: beacon, battery: try #require(BatteryReading(level: level)), isCertain: isCertain))
+    }
+
+    @Test func `What a tag says of its battery is in its next reading, once, if it is certain`() throws {
+        var feed = feed([jane, john])
+        #expect(feed.handle(try telemetry(jane, 8), at: instant(100.1)).isEmpty)
+        #expect(feed.handle(try telemetry(john, 9, isCertain: false), at: instant(100.1)).isEmpty)
+        let stranger = BeaconID(uuid: BeaconUUID(high: 9, low: 9), major: 1, minor: 1)
+        #expect(feed.handle(try telemetry(stranger, 7), at: instant(100.1)).isEmpty)
+        #expect(text(feed.handle(.tick, at: instant(101))).isEmpty, "a battery alone is no message")
+        _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(102.5))
+        _ = feed.handle(.sighting(sighting(john, -60)), at: instant(102.6))
+        let message = try #require(text(feed.handle(.tick, at: instant(103))).first)
+        #expect(message.contains(#":1:7","n":1,"rssi":-50,"max":-50,"power":-59,"age":500,"battery":8}"#), "\(message)")
+        #expect(message.contains(#":1:8","n":1,"rssi":-60,"max":-60,"power":-59,"age":400}"#), "\(message)")
+        _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(103.5))
+        #expect(!text(feed.handle(.tick, at: instant(104))).contains { $0.contains("battery") })
+    }
+
     @Test func eachSecondBeginsAnew() throws {
         var feed = feed([jane, john])
         _ = feed.handle(.sighting(sighting(jane, -50)), at: instant(100.5))

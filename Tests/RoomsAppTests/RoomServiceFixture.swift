@@ -29,6 +29,8 @@ final class RoomServiceFixture: ServiceRig {
     var app: App<Site> { service.app }
     private let seal: SiteSeal
     private var second = 100
+    /// What the tag says of its battery with each packet, per cent; nil: nothing.
+    var battery: Int?
 
     /// - Parameters:
     ///   - directory: Where the configuration file and the state are.
@@ -107,7 +109,7 @@ final class RoomServiceFixture: ServiceRig {
                     sealed: "ibeacon-rooms/home/heard/g\(gateway)",
                     #"{"v":1,"boot":"b","seq":\#(second),"at":\#(second * 1000),"listening":1000,"reports":40,"#
                         + #""beacons":[{"id":"\#(Self.uuid):1:7","n":3,"rssi":\#(level),"#
-                        + #""power":-59,"age":100}]}"#)
+                        + #""power":-59,"age":100\#(battery.map { #","battery":\#($0)"# } ?? "")}]}"#)
             }
             second += 1
             wait(.seconds(1))

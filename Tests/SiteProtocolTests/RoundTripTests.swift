@@ -25,12 +25,14 @@ import Testing
         #expect(RoomTopic(topic.text) == topic)
     }
 
+    private static let batteries: [UInt8?] = [nil, 0, 8, 100]
+
     private static func entries(_ count: Int) -> [HeardMessage.Entry] {
         (0..<count).map { index in
             HeardMessage.Entry(
                 beacon: BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: UInt16(index)), count: 3,
                 levels: index % 2 == 0 ? (-71, -68) : nil, measuredPower: MeasuredPower(dBm: -59),
-                last: .zero.advanced(by: .milliseconds(100_880)))
+                last: .zero.advanced(by: .milliseconds(100_880)), battery: batteries[index % batteries.count])
         }
     }
 
@@ -44,7 +46,8 @@ import Testing
         let expected = Self.entries(count).indices.map { index in
             Reading(
                 beacon: BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: UInt16(index)), count: 3,
-                level: index % 2 == 0 ? -71 : nil, power: -59, age: .milliseconds(120))
+                level: index % 2 == 0 ? -71 : nil, power: -59, age: .milliseconds(120),
+                battery: Self.batteries[index % Self.batteries.count])
         }
         #expect(seconds.flatMap(\.readings) == expected)
         #expect(seconds.map(\.sequence) == (0..<Int64(seconds.count)).map { 7 + $0 })

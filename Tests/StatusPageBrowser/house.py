@@ -58,6 +58,7 @@ class House:
                            for room in range(len(rooms))]
         self.places = {}      # minor of a tag: number of its room
         self.others = {}      # the same of a beacon that is no tag
+        self.batteries = {}   # what a tag says of its battery, per cent
         self.silent = set()   # gateways that send nothing
         self.pipes, self.nearby = [[subprocess.Popen(
             ["mosquitto_pub", "-p", str(broker.port), "-q", "1", "-l", "-t", f"ibeacon-rooms/home/{kind}/g{gateway}"],
@@ -74,7 +75,8 @@ class House:
                 if gateway in self.silent:
                     continue
                 beacons = [{"id": f"{uuid}:1:{minor}", "n": 3,
-                            "rssi": self.levels[room][gateway] + (second * 7 + minor * 3) % 5 - 2, "power": -59, "age": 100}
+                            "rssi": self.levels[room][gateway] + (second * 7 + minor * 3) % 5 - 2, "power": -59, "age": 100,
+                            **({"battery": self.batteries[minor]} if minor in self.batteries else {})}
                            for minor, room in dict(self.places).items() if self.levels[room][gateway] > -95]
                 message = {"v": 1, "boot": "b", "seq": second, "at": second * 1000, "listening": 1000, "reports": 40,
                            "beacons": beacons}

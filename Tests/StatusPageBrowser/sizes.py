@@ -98,10 +98,15 @@ try:
         broker.publish(f"ibeacon-rooms/home/gateway/g{gateway}", {"v": 1, "room": room, "version": "1.0.0", "scanner": "mgmt"}, "-r")
     house = House(broker, rooms)
     house.places = {number + 1: number % 12 for number in range(36)}
+    house.batteries = {2: 8, 10: 55, 16: 3}
     browser.view(1440)
     browser.open(service.url)
     is_live()
     check("36 of 40 tags are in their rooms", "state.homeCount === 36 && document.querySelectorAll('.tag:not(.away)').length === 36")
+    check("low batteries are told of the tags, and no others", "[...document.querySelectorAll('.tag')].filter(t => t.querySelector('.low'))"
+          ".map(t => t.querySelector('.name').innerText + t.querySelector('.low').innerText.replace(/\\s/g, ' ')).sort().join()"
+          " === 'Drill 2battery 8 %,Ladder 16battery 3 %'")
+    check("and named as a finding", "document.getElementById('findings').innerText.includes('low batteries: Ladder 16 3 %; Drill 2 8 %')")
     screens("places", "who is where, of 40 tags")
     rests("40 tags at rest")
     audit("rooms-40")

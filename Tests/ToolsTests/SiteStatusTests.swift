@@ -29,6 +29,21 @@ import Testing
         #expect(try state(isActive: true, health: health) == "listening")
     }
 
+    @Test func `A tag with a low battery is named, and the others are not`() throws {
+        func tag(_ name: String, _ more: String) -> String {
+            #"{"name":"\#(name)","room":null,"roomName":null,"since":1,"confidence":1,"home":false\#(more)}"#
+        }
+        let retained = [
+            Self.root + "tag/jane": tag("Jane", #","lowBattery":8"#), Self.root + "tag/john": tag("John", ""),
+            Self.root + "tag/max": tag("Max", #","lowBattery":101"#),
+        ]
+        let status = SiteStatus(retained.mapValues { Array($0.utf8) }, closed: [:], site: "home")
+        let text = status.text(now: 61)
+        #expect(text.contains("\n\nthe battery of Jane is low, 8 %: replace it\n\n"), "\(text)")
+        #expect(!text.contains("of John") && !text.contains("of Max"), "\(text)")
+        #expect(try status.tag("jane").sentences(now: 61) == "Jane is away for 1 min. Its battery is low, 8 %.")
+    }
+
     @Test func `The availability of a gateway is found under the topic of its deviceId`() throws {
         let card = Self.root + "gateway/" + TopicIdentifier.identifier(of: "pi/1")
         let retained = [card: #"{"v":1,"room":"Attic"}"#, "ibeacon-gateway/pi%2F1/availability": "offline"]

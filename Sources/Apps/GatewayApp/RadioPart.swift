@@ -54,6 +54,7 @@ final class RadioPart: RadioOutput {
     }
 
     func heard(_ telemetry: BeaconTelemetry, at instant: MonotonicInstant) {
+        if feed.isOn { feed.handle(.telemetry(telemetry), at: instant) }
         app.handle(.telemetry(telemetry), at: instant)
     }
 

@@ -51,6 +51,9 @@ final class SitePage: PageSource {
             } else if site.roster.states[index].wasNeverHeard {
                 snapshot.tagCounts.unheard.append(tags[index].name)
             }
+            if let percent = site.roster.states[index].lowBattery {
+                snapshot.tagCounts.lowBatteries.append((tags[index].name, percent))
+            }
             guard let room = decided.room?.id else { continue }
             occupants[room, default: (0, [])].count += 1
             if occupants[room, default: (0, [])].count <= SiteSnapshot.namedTags {

@@ -106,7 +106,7 @@ struct SiteSnapshot {
     /// Why the state cannot be written; nil if it can.
     var storeProblem: String?
     var tags: [ShownTag] = []
-    var tagCounts = TagCounts()
+    var tagCounts = SiteTagCounts()
     var rooms: [ShownRoom] = []
     var gateways: [ShownGateway] = []
     var services: [String: ServiceCard] = [:]
@@ -120,13 +120,6 @@ struct SiteSnapshot {
     var rivals: (text: String, remedy: String)?
     /// nil before the site is read.
     var counters: Counters?
-
-    struct TagCounts {
-        var all = 0
-        var home = 0
-        /// The names of those that no gateway has ever heard.
-        var unheard: [String] = []
-    }
 
     struct Counters {
         var engine: RoomEngine.Counters
@@ -179,6 +172,7 @@ extension SiteSnapshot {
                 ))
         }
         if isCurrent { findings += gatewayFindings + [unheardFinding].compactMap(\.self) }
+        if let low = tagCounts.batteryFinding(named: Self.mostNamed) { findings.append(low) }
         if let newer = service.newerVersion { findings.append(Finding(newer: newer, than: service.version)) }
         return findings
     }
@@ -444,6 +438,8 @@ extension SiteSnapshot {
                 ([("state", "home")], Double(tagCounts.home)),
                 ([("state", "away")], Double(tagCounts.all - tagCounts.home)),
             ])
+        writer.single(
+            "ibeacon_rooms_low_batteries", .gauge, "Tags whose battery is low.", Double(tagCounts.lowBatteries.count))
         // The id keeps the labels distinct if names are equal.
         writer.family(
             "ibeacon_rooms_room_tags", .gauge, "Tags in a room.",

@@ -7,12 +7,6 @@ import Presence
 ///
 /// Any transmitter can invent beacons of a region that names only a UUID, so the number of beacons is bounded.
 struct Batteries: Sendable {
-    /// A battery is low from this level down, in per cent. By the curve of a coin cell this is 2.54 V. Most
-    /// controllers of beacons stop between 1.7 and 2.1 V, and some weeks of a year-long life are left.
-    static let low: UInt8 = 10
-    /// A low battery is no longer low from this level up. In the frost a coin cell loses about 0.1 V, which is up to 10 %
-    /// at this end of its curve; a new battery is far above.
-    static let replaced: UInt8 = 20
     /// Beacons that are remembered. Above it the beacon whose reading is oldest is forgotten.
     static let capacity = 512
 
@@ -61,8 +55,7 @@ struct Batteries: Sendable {
         {
             states[oldest.key] = nil
         }
-        let percent = telemetry.battery.percent
-        let isLow = telemetry.isCertain && (percent <= Self.low || wasLow == true && percent < Self.replaced)
+        let isLow = telemetry.isCertain && BatteryReading.isLow(telemetry.battery.percent, wasLow: wasLow == true)
         states[telemetry.beacon] = BatteryState(
             battery: telemetry.battery, temperature: telemetry.temperature, instant: now, isLow: isLow,
             isCertain: telemetry.isCertain)

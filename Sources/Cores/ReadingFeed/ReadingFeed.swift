@@ -34,6 +34,8 @@ package struct ReadingFeed: Sendable {
         case reports(UInt64)
         /// A receiver heard an iBeacon.
         case sighting(Sighting)
+        /// A beacon said something of its battery.
+        case telemetry(BeaconTelemetry)
         /// Reports beacons other than tags, too, for this time, at most 300 s. Zero ends that.
         case nearby(Duration)
         /// Time passed.
@@ -117,6 +119,7 @@ package struct ReadingFeed: Sendable {
             radios.set(receiver, isListening: isListening, at: now)
         case .scanDuty(let receiver, let duty): radios.set(receiver, duty: duty, at: now)
         case .sighting(let sighting): add(sighting, at: now)
+        case .telemetry(let telemetry): add(telemetry)
         case .nearby(let duration): if isOn { nearby.collect(for: duration, at: now) }
         case .reports, .tick: break
         }
@@ -150,6 +153,12 @@ package struct ReadingFeed: Sendable {
         guard let index = tagIndices[sighting.beacon] else { return nearby.add(sighting) }
         if sums[index].count == 0 { heard.append(index) }
         sums[index].add(sighting, at: now)
+    }
+
+    /// A battery alone causes no message: it goes with the next reading of the tag. What only may be a battery is left out.
+    private mutating func add(_ telemetry: BeaconTelemetry) {
+        guard telemetry.isCertain, let index = tagIndices[telemetry.beacon] else { return }
+        sums[index].battery = telemetry.battery.percent
     }
 
     /// Ends the current second if it is over. Seconds without packets are skipped.

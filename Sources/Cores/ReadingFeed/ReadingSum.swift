@@ -13,6 +13,8 @@ struct ReadingSum: Sendable {
     private(set) var count: UInt32 = 0
     private(set) var measuredPower = MeasuredPower(dBm: 0)
     private(set) var last = MonotonicInstant.zero
+    /// What the tag said of its battery, per cent; nil: nothing.
+    var battery: UInt8?
     private var levels = InlineArray<32, Int8>(repeating: 0)
     private var levelCount = 0
     private var strongest: Int8 = .min
@@ -30,6 +32,7 @@ struct ReadingSum: Sendable {
 
     mutating func clear() {
         count = 0
+        battery = nil
         levelCount = 0
         strongest = .min
     }
@@ -46,6 +49,7 @@ struct ReadingSum: Sendable {
     /// The reading as it is published.
     var entry: HeardMessage.Entry {
         HeardMessage.Entry(
-            beacon: beacon, count: count, levels: levelSummary, measuredPower: measuredPower, last: last)
+            beacon: beacon, count: count, levels: levelSummary, measuredPower: measuredPower, last: last,
+            battery: battery)
     }
 }

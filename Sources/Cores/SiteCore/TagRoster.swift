@@ -1,3 +1,4 @@
+import Base
 import Beacon
 import Regions
 import Rooms
@@ -14,14 +15,17 @@ package struct TagRoster: Sendable {
 
     /// Replaces the tags. A tag that stays keeps its state.
     mutating func replace(by tags: [TagIdentity]) {
-        let old = Dictionary(zip(self.tags.map(\.id), states)) { first, _ in first }
+        let old = Dictionary(zip(self.tags.map(\.id), zip(self.tags, states))) { first, _ in first }
         self.tags = tags
         states = []
         states.reserveCapacity(tags.count)
         occupants = [:]
         for (index, tag) in tags.enumerated() {
             states.append(PublishedTag(name: tag.name))
-            if let state = old[tag.id] { adopt(state, ofTag: index) }
+            guard let (before, state) = old[tag.id] else { continue }
+            adopt(state, ofTag: index)
+            // Another beacon has another battery.
+            if before.pattern != tag.pattern { states[index].lowBattery = nil }
         }
     }
 
@@ -35,6 +39,25 @@ package struct TagRoster: Sendable {
         if let new = state.room { occupants[new.id, default: []].append(index) }
         states[index] = state
         states[index].name = tags[index].name
+    }
+
+    /// Takes over what a tag said of its battery. Only a low one is told, when it becomes lower, and when it is no longer low: levels that
+    /// go up and down between two readings are no news.
+    ///
+    /// - Returns: Whether the state of the tag changed.
+    mutating func record(battery percent: UInt8, ofTag index: Int, _ effects: inout [Site.Effect]) -> Bool {
+        guard tags.indices.contains(index) else { return false }
+        let (name, before) = (tags[index].name, states[index].lowBattery)
+        let isLow = BatteryReading.isLow(percent, wasLow: before != nil)
+        let level = isLow ? min(percent, before ?? percent) : nil
+        guard level != before else { return false }
+        states[index].lowBattery = level
+        if !isLow {
+            effects.append(.log(.notice, "the battery of \(name) is no longer low: \(percent) %"))
+        } else if before == nil {
+            effects.append(.log(.warning, "the battery of \(name) is low: \(percent) %; replace it"))
+        }
+        return true
     }
 
     /// Adopts other spellings of the rooms' names.

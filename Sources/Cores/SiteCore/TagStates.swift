@@ -198,6 +198,7 @@ package struct TagStates: Sendable {
             confidence: decision.confidence)
         if decision.to == nil { state.lastRoom = decision.from ?? before.room ?? before.lastRoom }
         if !decision.isHome { state.lastHeard = lastHeard(ofTag: decision.tag, engine, clock) }
+        state.lowBattery = before.lowBattery
         roster.adopt(state, ofTag: decision.tag)
         return Move(
             index: decision.tag, tag: tag, from: decision.from, to: decision.to, isHome: decision.isHome,
@@ -272,8 +273,12 @@ package struct TagStates: Sendable {
 
     /// Publishes the state of a tag, and stores it; nil: the tag is gone.
     func publish(_ state: PublishedTag?, ofTag id: String, _ effects: inout [Site.Effect]) {
-        effects += [.publish(.tag(id: id, state)), .store(.tag(id: id, state.map { stored($0, ofTag: id) }))]
+        send(state, ofTag: id, &effects)
         if let state { effects.append(.log(.notice, state.sentence)) }
+    }
+
+    private func send(_ state: PublishedTag?, ofTag id: String, _ effects: inout [Site.Effect]) {
+        effects += [.publish(.tag(id: id, state)), .store(.tag(id: id, state.map { stored($0, ofTag: id) }))]
     }
 
     /// The states of tags that the broker should retain; nil if none was published yet.
@@ -294,6 +299,12 @@ package struct TagStates: Sendable {
         unstamped[tag.id] = clock.isKnown ? nil : now
         roster.adopt(PublishedTag(name: tag.name, since: clock.epochSeconds(at: now)), ofTag: index)
         publish(roster.states[index], ofTag: tag.id, &effects)
+    }
+
+    /// Takes over what a tag said of its battery. Before the first decision about the tag there is no state to publish.
+    mutating func record(battery percent: UInt8, ofTag index: Int, _ effects: inout [Site.Effect]) {
+        guard roster.record(battery: percent, ofTag: index, &effects), roster.states[index].since != 0 else { return }
+        send(roster.states[index], ofTag: roster.tags[index].id, &effects)
     }
 
     // MARK: - Other services

@@ -7,6 +7,21 @@ extension Finding {
             remedy: "sudo apt-get install --only-upgrade -y ibeacon-gateway")
     }
 
+    /// Beacons whose batteries are low.
+    ///
+    /// - Parameters:
+    ///   - batteries: The names of the beacons' regions or tags, each with its level; the emptiest first.
+    ///   - most: The most of them in the text.
+    /// - Returns: nil if there are none.
+    package init?(lowBatteries batteries: [String], named most: Int) {
+        guard !batteries.isEmpty else { return nil }
+        let others = batteries.count - min(batteries.count, most)
+        let list = batteries.prefix(most).joined(separator: "; ") + (others > 0 ? "; and \(others) more" : "")
+        self.init(
+            .warning, "battery", "low batteries: \(list)",
+            remedy: "replace the battery; a beacon with an empty battery looks like one that left")
+    }
+
     /// Beacons that were never heard.
     ///
     /// - Parameters:

@@ -1,5 +1,5 @@
 package import Base
-import Beacon
+package import Beacon
 import Regions
 import SiteProtocol
 
@@ -281,6 +281,9 @@ package struct RoomEngine: Sendable {
     // MARK: Tags
 
     package var tags: [TagDescription] { states.descriptions }
+
+    /// The index in `tags` of the tag of a beacon; nil if the beacon is not a tag.
+    package mutating func tag(of beacon: BeaconID) -> Int? { attendance.tag(of: beacon)?.number }
 
     private mutating func replaceTags(by descriptions: [TagDescription], at now: MonotonicInstant) {
         let moved = states.replace(by: descriptions)

@@ -66,7 +66,8 @@ package enum FeedDecoder {
         return Reading(
             beacon: beacon, count: Int(whole(json["n"], 1...100_000) ?? 1),
             level: level(json["rssi"]) ?? level(json["max"]), power: level(json["power"]),
-            age: .milliseconds(whole(json["age"], 0...60_000) ?? 0))
+            age: .milliseconds(whole(json["age"], 0...60_000) ?? 0),
+            battery: whole(json["battery"], 0...100).map { UInt8($0) })
     }
 
     /// A level in dBm; nil if a radio cannot measure such a level.

@@ -33,16 +33,19 @@ package enum HeardMessage {
         let measuredPower: MeasuredPower
         /// When the last packet was heard.
         let last: MonotonicInstant
+        /// Per cent; nil if the tag said nothing of its battery.
+        let battery: UInt8?
 
         package init(
             beacon: BeaconID, count: UInt32, levels: (median: Int8, strongest: Int8)?, measuredPower: MeasuredPower,
-            last: MonotonicInstant
+            last: MonotonicInstant, battery: UInt8? = nil
         ) {
             self.beacon = beacon
             self.count = count
             self.levels = levels
             self.measuredPower = measuredPower
             self.last = last
+            self.battery = battery
         }
     }
 
@@ -72,7 +75,9 @@ package enum HeardMessage {
                 text += #","rssi":\#(levels.median),"max":\#(levels.strongest)"#.utf8
             }
             let age = entry.last.duration(to: header.at).nanoseconds / 1_000_000
-            text += #","power":\#(entry.measuredPower.dBm),"age":\#(max(0, age))}"#.utf8
+            text += #","power":\#(entry.measuredPower.dBm),"age":\#(max(0, age))"#.utf8
+            if let battery = entry.battery { text += #","battery":\#(battery)"#.utf8 }
+            text.append(UInt8(ascii: "}"))
         }
         text += "]}".utf8
         return text

@@ -50,12 +50,17 @@ struct HeardScanner {
             level = median
         }
         guard skip(bytes, #","power":"#), let power = dBm(bytes), skip(bytes, #","age":"#), let age = whole(bytes),
-            (0...60_000).contains(age),
-            skip(bytes, "}")
+            (0...60_000).contains(age)
         else { return nil }
+        var battery: UInt8?
+        if skip(bytes, #","battery":"#) {
+            guard let percent = whole(bytes), (0...100).contains(percent) else { return nil }
+            battery = UInt8(percent)
+        }
+        guard skip(bytes, "}") else { return nil }
         return Reading(
             beacon: BeaconID(uuid: uuid, major: major, minor: minor), count: Int(count), level: level, power: power,
-            age: .milliseconds(age))
+            age: .milliseconds(age), battery: battery)
     }
 
     private mutating func skip(_ bytes: Span<UInt8>, _ text: StaticString) -> Bool {

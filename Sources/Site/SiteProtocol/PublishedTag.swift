@@ -3,7 +3,8 @@ package import JSON
 
 /// The retained state of a tag on `ibeacon-rooms/<site>/tag/<tag>`:
 /// `{"name":"Jane","room":"kitchen","roomName":"Kitchen","since":1700000000,"confidence":0.97,"home":true}`; while the tag is in
-/// no room also `"lastRoom":"kitchen","lastRoomName":"Kitchen"`, and while it is away `"lastHeard":1700000000`.
+/// no room also `"lastRoom":"kitchen","lastRoomName":"Kitchen"`, while it is away `"lastHeard":1700000000`, and while its battery is low
+/// `"lowBattery":8`.
 package struct PublishedTag: Hashable, Sendable {
     /// The name of the tag.
     package var name: String
@@ -17,6 +18,8 @@ package struct PublishedTag: Hashable, Sendable {
     package var lastRoom: RoomName?
     /// While the tag is away: when a gateway last heard it, epoch seconds; nil if that is not known.
     package var lastHeard: Int64?
+    /// While the battery of the tag is low: the lowest level since it became low, per cent.
+    package var lowBattery: UInt8?
 
     /// - Parameter confidence: 0 … 1
     package init(
@@ -36,6 +39,7 @@ package struct PublishedTag: Hashable, Sendable {
         self.init(
             name: json["name"]?.string ?? "", isHome: isHome, since: json["since"]?.asInteger ?? 0,
             confidence: json["confidence"]?.asNumber.map { Float(max(0, min(1, $0))) } ?? 1)
+        lowBattery = json["lowBattery"]?.asInteger.flatMap { (0...100).contains($0) ? UInt8($0) : nil }
         room = Self.room(json["room"], named: json["roomName"])
         guard room == nil else { return }
         lastRoom = Self.room(json["lastRoom"], named: json["lastRoomName"])
@@ -59,6 +63,7 @@ package struct PublishedTag: Hashable, Sendable {
         members["lastRoom"] = lastRoom.map { .string($0.id) }
         members["lastRoomName"] = lastRoom.map { .string($0.name) }
         members["lastHeard"] = lastHeard.map { .integer($0) }
+        members["lowBattery"] = lowBattery.map { .integer(Int64($0)) }
         return .object(members)
     }
 }

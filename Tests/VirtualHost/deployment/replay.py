@@ -13,7 +13,8 @@ import subprocess
 import sys
 import time
 
-PATIENCE = 900  # seconds for one box; processors are emulated here, and `apt install` has taken 240 on a busy machine
+# Seconds for one box; processors are emulated here, and `apt install` has taken 240 on a busy machine.
+PATIENCE = int(os.environ.get("BOX_PATIENCE", "900"))
 
 
 def anchor(heading):

@@ -115,12 +115,16 @@ function drawPlace(place) {
     make("ul", { "data-list": "" }));
 }
 
+// Nothing of a battery that is not low, or of which nothing is known.
+const battery = tag => tag.lowBattery === undefined ? "" : `battery\u00a0${tag.lowBattery}\u00a0%`;
+
 // One line for each tag. What else is known of it is drawn when it is opened.
 function drawTag([id, tag], flat) {
   const trains = tag.training && !tag.training.over;
   const when = trains ? "training" : tag.stale ? "as last known" : !tag.since ? "never heard" : state.time === null ? "" : (tag.home ? "" : "left ") + clock(tag.since, state.time);
   const more = make("details", {},
     make("summary", { "data-role": "why" }, make("span", { class: "name" }, name(tag.name)),
+      battery(tag) ? make("span", { class: "low" }, battery(tag)) : null,
       flat ? make("span", { class: "where" }, name(whereText(tag))) : null, beliefBar(tag), make("span", { class: "when" }, tag.home && !tag.stale && !trains ? make("span", { class: "unseen" }, "since ") : null, when)),
     opened.has(id) ? drawMore(id, tag, trains) : null);
   more.open = opened.has(id);
@@ -141,6 +145,7 @@ function drawMore(id, tag, trains) {
   if (tag.lastHeard && state.time !== null) facts.push("heard last at " + clock(tag.lastHeard, state.time));
   if (tag.stale) facts.push("this is the last that is known: it may have gone since");
   else if (tag.home && tag.room && !trains) facts.push(percent(tag.confidence) + " sure");
+  if (battery(tag)) facts.push("low " + battery(tag));
   if (trains) facts.push("training " + clean(tag.training.roomName));
   const acts = make("p", { class: "acts" });
   if (!tag.configured) {
@@ -180,7 +185,7 @@ function fillPlaces() {
   list.forEach((place, index) => fill($("places").children[index].querySelector("ul"), place.tags, entry => entry[0],
     ([id, tag]) => {
       const open = opened.has(id);
-      return JSON.stringify([tag.name, tag.since, tag.confidence, tag.belief, tag.stale, tag.home, whereText(tag), tag.training && !tag.training.over, Object.keys(tag.belief).map(colour), open,
+      return JSON.stringify([tag.name, tag.since, tag.confidence, tag.belief, tag.stale, tag.home, battery(tag), whereText(tag), tag.training && !tag.training.over, Object.keys(tag.belief).map(colour), open,
         open && state.time !== null && dayKey(id), open && [tag.lastRoomName, tag.lastHeard, tag.series, tag.configured, reasons.get(id)]]);
     }, entry => drawTag(entry, place.flat)));
   const empty = many && !$("search").value.trim() ? rooms().filter(([, room]) => !room.count) : [];

@@ -203,6 +203,8 @@ struct SiteStatus {
             reasons[tag.id].map { Terminal.printable("\(tag.name): \($0.joined(separator: " "))") }
         }
         if !explained.isEmpty { blocks.append(explained.joined(separator: "\n")) }
+        let batteries = tags.compactMap(\.batteryAdvice).map(Terminal.printable)
+        if !batteries.isEmpty { blocks.append(batteries.joined(separator: "\n")) }
         if lacksReasons {
             blocks.append(
                 "the page of the service shows why each tag is where it is; here are more than \(Self.mostReasons) tags"

@@ -34,6 +34,9 @@ struct SiteTag {
     /// Present confidence in the room; empty for a tag that is away.
     var confidence: String { isHome ? published.map { "\($0.percent) %" } ?? "" : "" }
 
+    /// What to do about the battery; nil: nothing is known to be wrong with it.
+    var batteryAdvice: String? { published?.lowBattery.map { "the battery of \(name) is low, \($0) %: replace it" } }
+
     /// How long the tag has been there.
     func age(now: Int64) -> String { published.flatMap { Self.span(since: $0.since, now: now) } ?? "" }
 
@@ -54,6 +57,7 @@ struct SiteTag {
                 text += " A gateway last heard it on \(TimeText.utc(heard)) (UTC)\(ago)."
             }
         }
+        if let percent = published.lowBattery { text += " Its battery is low, \(percent) %." }
         return Terminal.printable(text)
     }
 

@@ -122,15 +122,8 @@ package struct LiveFindings {
     private static let mostNamed = 3
 
     private var batteryFinding: Finding? {
-        guard !snapshot.lowBatteries.isEmpty else { return nil }
-        let named = snapshot.lowBatteries.prefix(Self.mostNamed).map {
-            "\($0.names.joined(separator: ", ")) \($0.state.battery)"
-        }
-        let others = snapshot.lowBatteries.count - named.count
-        let list = named.joined(separator: "; ") + (others > 0 ? "; and \(others) more" : "")
-        return Finding(
-            .warning, "battery", "low batteries: \(list)",
-            remedy: "replace the battery; a beacon with an empty battery looks like one that left")
+        let batteries = snapshot.lowBatteries.map { "\($0.names.joined(separator: ", ")) \($0.state.battery)" }
+        return Finding(lowBatteries: batteries, named: Self.mostNamed)
     }
 
     /// Uptime from which a beacon that was never heard is worth a look.

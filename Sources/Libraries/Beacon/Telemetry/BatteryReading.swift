@@ -41,6 +41,22 @@ public struct BatteryReading: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
+extension BatteryReading {
+    /// A battery is low from this level down, in per cent. By the curve of a coin cell this is 2.54 V. Most
+    /// controllers of beacons stop between 1.7 and 2.1 V, and some weeks of a year-long life are left.
+    static let low: UInt8 = 10
+    /// A low battery is no longer low from this level up. In the frost a coin cell loses about 0.1 V, which is up to 10 %
+    /// at this end of its curve; a new battery is far above.
+    static let replaced: UInt8 = 20
+
+    /// Whether a battery with this level has to be replaced soon.
+    ///
+    /// - Parameter wasLow: Whether it was low at the reading before.
+    package static func isLow(_ percent: UInt8, wasLow: Bool) -> Bool {
+        percent <= low || wasLow && percent < replaced
+    }
+}
+
 extension BatteryReading: CustomStringConvertible {
     /// `12 %`, with the voltage if the tag sent it: `12 % (2.59 V)`.
     public var description: String {

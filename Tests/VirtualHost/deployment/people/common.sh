@@ -13,6 +13,8 @@ echo 'pi ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/pi
 chmod 711 /out
 cd /home/pi || exit 1
 reaches() { python3 -c 'import socket, sys; socket.create_connection(("10.0.2.2", int(sys.argv[1])), 2)' "$1"; }
+# Ansible starts some five hundred programs on 12 machines; on a busy machine that has taken more than 15 minutes.
+export BOX_PATIENCE=$((900 * PATIENCE))
 boxes=0 commands=0 questions=0 waited=0
 # does PAGE#HEADING...: runs the boxes below these headings, as the user of the Pi, and counts
 does() {
