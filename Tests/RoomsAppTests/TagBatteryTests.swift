@@ -111,11 +111,13 @@ import Testing
     @Test func `Another beacon of the tag has another battery`() throws {
         let fixture = try RoomServiceFixture(in: directory, tags: "")
         fixture.wait(.seconds(15))
-        fixture.receive("owntracks/jane/rooms-home/cmd", RoomServiceFixture.command(adding: "Jane", minor: 7, rid: "jane"))
+        fixture.receive(
+            "owntracks/jane/rooms-home/cmd", RoomServiceFixture.command(adding: "Jane", minor: 7, rid: "jane"))
         fixture.stay(in: 0, seconds: 20)
         hear(fixture, 8)
         #expect(fixture.service.site.roster.states.map(\.lowBattery) == [8])
-        fixture.receive("owntracks/jane/rooms-home/cmd", RoomServiceFixture.command(adding: "Jane", minor: 8, rid: "jane"))
+        fixture.receive(
+            "owntracks/jane/rooms-home/cmd", RoomServiceFixture.command(adding: "Jane", minor: 8, rid: "jane"))
         #expect(fixture.service.site.roster.states.map(\.lowBattery) == [nil])
     }
 }

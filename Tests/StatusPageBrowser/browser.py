@@ -26,7 +26,7 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
 
-    def _message(self, limit=30):
+    def _message(self, limit=90):
         import select
         while b"\0" not in self.buffer:
             if not select.select([self.inn], [], [], limit)[0]:
