@@ -150,7 +150,8 @@ import Testing
         #expect(report.isEmpty)
     }
 
-    @Test(arguments: [true, false]) func `Where the system has a question for a user, it is put aside, and elsewhere nothing is`(
+    @Test(arguments: [true, false])
+    func `Where the system has a question for a user, it is put aside, and elsewhere nothing is`(
         hasQuestion: Bool
     ) throws {
         try program("systemctl", hasQuestion ? "" : "[ $1 != cat ]")
