@@ -121,7 +121,9 @@ import YAML
         #expect(try !self.text("user-data", of: card()).contains("ssh.service"))
     }
 
-    @Test func `The question for a user that Raspberry Pi OS asks at the console is answered before it is asked`() throws {
+    @Test func `The question for a user that Raspberry Pi OS asks at the console is answered before it is asked`()
+        throws
+    {
         let user = try CardUser(name: "jane", keys: Array("ssh-ed25519 AAAA jane@home\n".utf8))
         for text in [try text("user-data", of: card()), try text("user-data", of: card { $0.user = user })] {
             let root = try #require(try YAMLReader.read(Array(text.utf8)))

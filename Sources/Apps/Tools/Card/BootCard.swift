@@ -87,7 +87,8 @@ struct BootCard {
         if user != nil { commands.append(["systemctl", "--no-block", "enable", "--now", "ssh.service"]) }
         let members: [(String, CloudText)] =
             machine + [
-                ("write_files", .list(written)), ("bootcmd", .list([FirstBoot.answer, FirstBoot.begin].map(Self.words))),
+                ("write_files", .list(written)),
+                ("bootcmd", .list([FirstBoot.answer, FirstBoot.begin].map(Self.words))),
                 ("runcmd", .list(commands.map(Self.words))),
             ]
         let remark = "# It holds secrets: the first boot moves them to files that only the service may read.\n"
