@@ -1,3 +1,4 @@
+import Base
 package import SiteProtocol
 
 /// Describes a problem of gateways, for the page, `rooms status` and `doctor`.
@@ -8,8 +9,7 @@ package struct GatewayAdvice: Hashable, Sendable {
 
     /// Names for a sentence; of many, the first few.
     package static func list(_ names: [String]) -> String {
-        let shown = names.prefix(mostNamed).joined(separator: ", ")
-        return names.count > mostNamed ? "\(shown) and \(names.count - mostNamed) more" : shown
+        names.namedFew(most: mostNamed)
     }
 
     /// Largest number of gateways or rooms that a sentence names.

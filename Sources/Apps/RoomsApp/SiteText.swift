@@ -128,8 +128,7 @@ enum SiteText {
     }
 
     private static func list(_ names: [String]) -> String {
-        names.count > 4
-            ? names.prefix(4).joined(separator: ", ") + " and \(names.count - 4) more" : names.joined(separator: ", ")
+        names.namedFew(most: 4)
     }
 
     private static func percent(_ share: Float) -> String { "\(Int((share * 100).rounded())) %" }

@@ -1,3 +1,5 @@
+import Base
+
 /// What the pages of both services say alike about care.
 extension Finding {
     /// A newer version can be installed.
@@ -15,8 +17,7 @@ extension Finding {
     /// - Returns: nil if there are none.
     package init?(lowBatteries batteries: [String], named most: Int) {
         guard !batteries.isEmpty else { return nil }
-        let others = batteries.count - min(batteries.count, most)
-        let list = batteries.prefix(most).joined(separator: "; ") + (others > 0 ? "; and \(others) more" : "")
+        let list = batteries.namedFew(most: most, separator: "; ", and: "; and ")
         self.init(
             .warning, "battery", "low batteries: \(list)",
             remedy: "replace the battery; a beacon with an empty battery looks like one that left")
@@ -30,10 +31,8 @@ extension Finding {
     /// - Returns: nil if there are none.
     package init?(unheard names: [String], named most: Int) {
         guard !names.isEmpty else { return nil }
-        let others = names.count - min(names.count, most)
-        let list = names.prefix(most).joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
         self.init(
-            .warning, "unheard", "never heard: \(list)",
+            .warning, "unheard", "never heard: \(names.namedFew(most: most))",
             remedy:
                 "hold it to a gateway: 'ibeacon-gateway scan' shows the numbers that it sends; nothing there means an empty battery"
         )
