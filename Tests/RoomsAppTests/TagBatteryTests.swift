@@ -33,10 +33,11 @@ import Testing
         (fixture.status.page?.pageState()["findings"]?.array ?? []).compactMap { $0["text"]?.string }
     }
 
-    private func hear(_ fixture: RoomServiceFixture, _ levels: Int?...) {
+    /// Each level is said for as long as it takes to be believed after another change.
+    private func hear(_ fixture: RoomServiceFixture, _ levels: Int?..., seconds: Int = 62) {
         for level in levels {
             fixture.battery = level
-            fixture.stay(in: 0, seconds: 2)
+            fixture.stay(in: 0, seconds: seconds)
         }
         fixture.battery = nil
     }
@@ -50,6 +51,18 @@ import Testing
         #expect(try published(fixture).dropFirst(before) == [10, 8, nil, 10])
         let rooms = fixture.reportedRooms.dropFirst(before)
         #expect(rooms.allSatisfy { $0 == "Kitchen" } && fixture.published("ibeacon-rooms/home/room/kitchen").count == 1)
+    }
+
+    @Test func `A sender that imitates the tag causes at most one change a minute`() throws {
+        let fixture = try active()
+        fixture.stay(in: 0, seconds: 20)
+        let before = fixture.published(Self.jane).count
+        for second in 0..<120 {
+            fixture.battery = second % 2 == 0 ? 5 : 90
+            fixture.stay(in: 0, seconds: 1)
+        }
+        let levels = try published(fixture).dropFirst(before)
+        #expect((1...2).contains(levels.count) && levels.first == 5, "\(levels)")
     }
 
     @Test func `The page names it, also while the broker is away`() throws {
@@ -95,7 +108,7 @@ import Testing
         func level() -> UInt8? { fixture.service.site.roster.states[0].lowBattery }
         for counter in 1...5 {
             fixture.receive("ibeacon-rooms/home/service/a", #"{"v":1,"active":true,"counter":\#(counter)}"#)
-            hear(fixture, 3)
+            hear(fixture, 3, seconds: 2)
             if counter == 3 {
                 #expect(level() == nil)
                 fixture.receive(

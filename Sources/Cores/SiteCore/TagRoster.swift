@@ -10,22 +10,31 @@ package struct TagRoster: Sendable {
     package private(set) var tags: [TagIdentity] = []
     /// The published state of each tag.
     package private(set) var states: [PublishedTag] = []
+    /// When `lowBattery` of each tag last changed by a reading; nil: not in this run.
+    private var batteryChanges: [MonotonicInstant?] = []
     /// Indices of the tags in each room by the room's id, in order of arrival.
     private var occupants: [String: [Int]] = [:]
 
+    /// The shortest time between two changes of a tag's `lowBattery`. Each is published and stored, and a sender that imitates the tag
+    /// could cause one with each reading. Nothing is lost: later readings say the same.
+    static let batteryPause = Duration.seconds(60)
+
     /// Replaces the tags. A tag that stays keeps its state.
     mutating func replace(by tags: [TagIdentity]) {
-        let old = Dictionary(zip(self.tags.map(\.id), zip(self.tags, states))) { first, _ in first }
+        let old = Dictionary(self.tags.indices.map { (self.tags[$0].id, $0) }) { first, _ in first }
+        let before = self
         self.tags = tags
         states = []
         states.reserveCapacity(tags.count)
+        batteryChanges = Array(repeating: nil, count: tags.count)
         occupants = [:]
         for (index, tag) in tags.enumerated() {
             states.append(PublishedTag(name: tag.name))
-            guard let (before, state) = old[tag.id] else { continue }
-            adopt(state, ofTag: index)
+            guard let former = old[tag.id] else { continue }
+            adopt(before.states[former], ofTag: index)
+            batteryChanges[index] = before.batteryChanges[former]
             // Another beacon has another battery.
-            if before.pattern != tag.pattern { states[index].lowBattery = nil }
+            if before.tags[former].pattern != tag.pattern { states[index].lowBattery = nil }
         }
     }
 
@@ -44,20 +53,24 @@ package struct TagRoster: Sendable {
     /// Takes over what a tag said of its battery. Only a low one is told, when it becomes lower, and when it is no longer low: levels that
     /// go up and down between two readings are no news.
     ///
-    /// - Returns: Whether the state of the tag changed.
-    mutating func record(battery percent: UInt8, ofTag index: Int, _ effects: inout [Site.Effect]) -> Bool {
+    /// - Returns: Whether a state changed that is published. Before the first decision about the tag there is none.
+    mutating func record(
+        battery percent: UInt8, ofTag index: Int, at now: MonotonicInstant, _ effects: inout [Site.Effect]
+    ) -> Bool {
         guard tags.indices.contains(index) else { return false }
         let (name, before) = (tags[index].name, states[index].lowBattery)
         let isLow = BatteryReading.isLow(percent, wasLow: before != nil)
         let level = isLow ? min(percent, before ?? percent) : nil
         guard level != before else { return false }
+        if let last = batteryChanges[index], last.duration(to: now) < Self.batteryPause { return false }
+        batteryChanges[index] = now
         states[index].lowBattery = level
         if !isLow {
             effects.append(.log(.notice, "the battery of \(name) is no longer low: \(percent) %"))
         } else if before == nil {
             effects.append(.log(.warning, "the battery of \(name) is low: \(percent) %; replace it"))
         }
-        return true
+        return states[index].since != 0
     }
 
     /// Adopts other spellings of the rooms' names.

@@ -272,13 +272,11 @@ package struct TagStates: Sendable {
     // MARK: - States at the broker
 
     /// Publishes the state of a tag, and stores it; nil: the tag is gone.
-    func publish(_ state: PublishedTag?, ofTag id: String, _ effects: inout [Site.Effect]) {
-        send(state, ofTag: id, &effects)
-        if let state { effects.append(.log(.notice, state.sentence)) }
-    }
-
-    private func send(_ state: PublishedTag?, ofTag id: String, _ effects: inout [Site.Effect]) {
+    ///
+    /// - Parameter isLogged: Whether the log says where the tag is.
+    func publish(_ state: PublishedTag?, ofTag id: String, isLogged: Bool = true, _ effects: inout [Site.Effect]) {
         effects += [.publish(.tag(id: id, state)), .store(.tag(id: id, state.map { stored($0, ofTag: id) }))]
+        if isLogged, let state { effects.append(.log(.notice, state.sentence)) }
     }
 
     /// The states of tags that the broker should retain; nil if none was published yet.
@@ -301,10 +299,12 @@ package struct TagStates: Sendable {
         publish(roster.states[index], ofTag: tag.id, &effects)
     }
 
-    /// Takes over what a tag said of its battery. Before the first decision about the tag there is no state to publish.
-    mutating func record(battery percent: UInt8, ofTag index: Int, _ effects: inout [Site.Effect]) {
-        guard roster.record(battery: percent, ofTag: index, &effects), roster.states[index].since != 0 else { return }
-        send(roster.states[index], ofTag: roster.tags[index].id, &effects)
+    /// Takes over what a tag said of its battery.
+    mutating func record(
+        battery percent: UInt8, ofTag index: Int, at now: MonotonicInstant, _ effects: inout [Site.Effect]
+    ) {
+        guard roster.record(battery: percent, ofTag: index, at: now, &effects) else { return }
+        publish(roster.states[index], ofTag: roster.tags[index].id, isLogged: false, &effects)
     }
 
     // MARK: - Other services

@@ -273,7 +273,7 @@ package struct Whereabouts: Sendable {
             // Another gateway had its place meanwhile.
             if !engine.plan.hasRoom(gateway: gateway) { place(gateway, gateways.cards[gateway], at: now, &effects) }
             pass(.heard(gateway: gateway, second), at: now, &effects)
-            if isActive { TagBatteries.record(second, of: gateway, &engine, &states, &retained, &effects) }
+            if isActive { TagBatteries.record(second, of: gateway, at: now, &engine, &states, &retained, &effects) }
             if gateways.lacksCard(of: gateway), engine.plan.isTrusted(gateway: gateway),
                 !engine.plan.hasRoom(gateway: gateway)
             {
