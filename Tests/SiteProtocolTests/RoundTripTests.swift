@@ -99,6 +99,44 @@ import Testing
         #expect(try FeedDecoder.card(Array(mixed.utf8)).adapters == [adapters[3]])
     }
 
+    @Test(arguments: [
+        SurveySending.sends(minor: 3, interval: 1000),
+        .refused(minor: 65_535, reason: "the controller has no advertising sets"),
+    ])
+    func `What became of the beacon of a gateway is read from its card as it was written`(_ sending: SurveySending)
+        throws
+    {
+        let card = GatewayCard(room: "Kitchen", survey: sending)
+        #expect(try FeedDecoder.card(card.payload) == card)
+    }
+
+    @Test(arguments: [#"{}"#, #"{"minor":0,"interval":1000}"#, #"{"minor":3,"interval":0}"#, #"{"minor":3}"#, "7"])
+    func `A card counts without a member that says nothing of its beacon`(_ survey: String) throws {
+        let card = try FeedDecoder.card(Array(#"{"room":"Kitchen","survey":\#(survey)}"#.utf8))
+        #expect(card == GatewayCard(room: "Kitchen"))
+    }
+
+    @Test func `The beacons of the gateways are read from the list of tags as they were written`() throws {
+        let uuid = try #require(BeaconUUID(Self.uuid))
+        let survey = try #require(SurveyBeacons(uuid: uuid, minors: ["kitchen-pi": 1, "hall-pi": 2, "attic": 300]))
+        let list = TagList(.init(1, "a"), [], survey: survey)
+        #expect(try FeedDecoder.tags(list.payload) == list)
+        #expect(survey.beacon(of: "hall-pi")?.description == "\(Self.uuid):0:2")
+        #expect(survey.beacon(of: "cellar") == nil)
+        #expect(survey.beacons(heardBy: "hall-pi").map(\.minor) == [1, 300])
+        #expect(survey.gateway(sending: BeaconID(uuid: uuid, major: 0, minor: 300)) == "attic")
+        #expect(survey.gateway(sending: BeaconID(uuid: uuid, major: 1, minor: 300)) == nil)
+    }
+
+    @Test(arguments: [
+        #"{}"#, #"{"uuid":"Jane","gateways":{}}"#, #"{"uuid":"\#(uuid)"}"#, #"{"uuid":"\#(uuid)","gateways":{"a":0}}"#,
+        #"{"uuid":"\#(uuid)","gateways":{"a":1,"b":1}}"#, #"{"uuid":"\#(uuid)","gateways":{"a":65536}}"#,
+    ])
+    func `A list with beacons of gateways that are none is refused`(_ survey: String) {
+        let text = #"{"v":1,"tags":[],"survey":\#(survey)}"#
+        #expect(throws: FeedError.self) { try FeedDecoder.tags(Array(text.utf8)) }
+    }
+
     @Test func `The list of tags is read as it was written`() throws {
         #expect(try FeedDecoder.tags(TagList(Self.beacons).payload).beacons == Self.beacons)
         #expect(try FeedDecoder.tags(TagList([]).payload).tags.isEmpty)

@@ -132,7 +132,8 @@ package enum FeedDecoder {
         let adapters = json["adapters"]?.array?.prefix(GatewayCard.mostAdapters).compactMap { address($0) }
         return GatewayCard(
             room: room, version: text("version"), scanner: text("scanner"), since: json["since"]?.asInteger,
-            phones: phones ?? [], adapters: adapters ?? [], source: json["source"].flatMap { address($0) })
+            phones: phones ?? [], adapters: adapters ?? [], source: json["source"].flatMap { address($0) },
+            survey: json["survey"].flatMap { SurveySending($0) })
     }
 
     /// Reads `B8:27:EB:00:22:01`; nil for anything else.
@@ -157,7 +158,8 @@ package enum FeedDecoder {
             guard tag.beacon != nil || index >= elements.count else { throw noTag }
             tags.append(tag)
         }
-        return TagList(TagList.Version(json) ?? TagList.Version(0, ""), tags)
+        let survey = try json["survey"].map { json throws(FeedError) in try SurveyBeacons(json) }
+        return TagList(TagList.Version(json) ?? TagList.Version(0, ""), tags, survey: survey)
     }
 
     private static let noTag = FeedError("an element of 'tags' has no uuid, major and minor")

@@ -27,13 +27,16 @@ package struct GatewayCard: Hashable, Sendable {
     package var adapters: [DeviceAddress]
     /// Of a scanner of Home Assistant, the address of its radio; nil: the card is that of a gateway.
     package var source: DeviceAddress?
+    /// What became of the beacon that the site asked it to send; nil: the site asks for none.
+    package var survey: SurveySending?
 
     package init(
         room: RoomName? = nil, version: String? = nil, scanner: String? = nil, since: Int64? = nil,
-        phones: [BeaconUUID] = [], adapters: [DeviceAddress] = [], source: DeviceAddress? = nil
+        phones: [BeaconUUID] = [], adapters: [DeviceAddress] = [], source: DeviceAddress? = nil,
+        survey: SurveySending? = nil
     ) {
         (self.room, self.version, self.scanner, self.since) = (room, version, scanner, since)
-        (self.phones, self.adapters, self.source) = (phones, adapters, source)
+        (self.phones, self.adapters, self.source, self.survey) = (phones, adapters, source, survey)
     }
 
     package var payload: [UInt8] {
@@ -45,6 +48,7 @@ package struct GatewayCard: Hashable, Sendable {
         if !phones.isEmpty { members["phones"] = .array(phones.map { .string("\($0)") }) }
         if !adapters.isEmpty { members["adapters"] = .array(adapters.map { .string("\($0)") }) }
         members["source"] = source.map { .string("\($0)") }
+        members["survey"] = survey?.json
         return JSONValue.object(members).bytes
     }
 }

@@ -5,8 +5,8 @@ package import JSON
 /// `{"v":1,"version":7,"by":"a","tags":[{"uuid":"…","major":1,"minor":7,"id":"jane","name":"Jane"}]}`.
 ///
 /// Gateways read the beacons of `tags`, and of `patterns`, the tags that fit several beacons, the one that an identity is heard
-/// as. The other members are for the services of the site, which keep the same list: its version, ids and names. A service of
-/// an earlier version writes only `v` and the beacons.
+/// as. `survey` has the beacons that they send themselves. The other members are for the services of the site, which keep the same
+/// list: its version, ids and names. A service of an earlier version writes only `v` and the beacons.
 package struct TagList: Hashable, Sendable {
     /// Says which of two lists is the newer one.
     package struct Version: Hashable, Comparable, Sendable {
@@ -74,6 +74,8 @@ package struct TagList: Hashable, Sendable {
 
     package let version: Version
     package let tags: [Tag]
+    /// What the gateways send so that they hear each other; nil: nothing.
+    package var survey: SurveyBeacons?
 
     /// Whether a person may mean one of the tags by `name`: its name or id in any case, or its beacon. A list may lack names.
     package func mayHave(tagNamed name: String) -> Bool {
@@ -84,7 +86,9 @@ package struct TagList: Hashable, Sendable {
         }
     }
 
-    package init(_ version: Version, _ tags: [Tag]) { (self.version, self.tags) = (version, tags) }
+    package init(_ version: Version, _ tags: [Tag], survey: SurveyBeacons? = nil) {
+        (self.version, self.tags, self.survey) = (version, tags, survey)
+    }
 
     /// A list as a service of an earlier version writes it.
     package init(_ beacons: [BeaconID]) {
@@ -112,6 +116,7 @@ package struct TagList: Hashable, Sendable {
         members["v"] = JSONValue.integer(1).bytes
         members["tags"] = bytes(tags.lazy.filter { $0.beacon != nil })
         if !patterns.isEmpty { members["patterns"] = bytes(patterns) }
+        members["survey"] = survey?.json.bytes
         return JSONValue.bytes(ofObject: members)
     }
 }
