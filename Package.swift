@@ -120,6 +120,8 @@ let package = Package(
         adapter("Radio/AddressKeys", ["Identities", "CCrypto"]),
         library("C/CBluetooth", pkgConfig: "bluez", debian: "libbluetooth-dev"),
         adapter("Radio/KernelScanning", ["Base", "Beacon", "Scanning", "System", "CBluetooth"]),
+        // The beacon that the gateway sends.
+        adapter("Radio/Advertising", ["Base", "Beacon", "KernelScanning", "Scanning", "System"]),
         library("C/CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
         adapter("Shell/DBus", ["Base", "System", "CDBus"]),
         adapter("Radio/BlueZScanning", ["Base", "Beacon", "DBus", "Scanning"]),
@@ -162,7 +164,7 @@ let package = Package(
         adapter(
             "Apps/GatewayApp",
             [
-                "AddressKeys", "Base", "Beacon", "BlueZScanning", "BluetoothProxy", "Configuration", "DBus",
+                "AddressKeys", "Advertising", "Base", "Beacon", "BlueZScanning", "BluetoothProxy", "Configuration", "DBus",
                 "Encryption",
                 "Gateway", "GatewayEntities",
                 "HTTPMessaging",
@@ -221,7 +223,7 @@ let package = Package(
         tests(
             "GatewayAppTests",
             [
-                "Base", "Beacon", "BluetoothProxy", "CFaultVFS", "Configuration", "DBus", "DBusSupport", "Encryption",
+                "Advertising", "Base", "Beacon", "BluetoothProxy", "CFaultVFS", "Configuration", "DBus", "DBusSupport", "Encryption",
                 "Gateway", "GatewayApp", "GatewayEntities", "Health", "HostSupport", "Identities", "JSON", "Messaging",
                 "OwnTracks", "PageServer", "ReadingFeed", "Regions", "Runtime", "Scanning", "ServiceDiscovery",
                 "ServiceSupport", "Shell", "SiteProtocol", "Status", "StatusPage", "Storage", "System", "TestSupport",
@@ -263,6 +265,8 @@ let package = Package(
                 "System",
                 "TestSupport",
             ]),
+        tests(
+            "AdvertisingTests", ["Advertising", "Base", "Beacon", "HostSupport", "KernelScanning", "Scanning", "System"]),
         tests(
             "BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "DBus", "DBusSupport", "HostSupport", "Scanning"]),
         tests(

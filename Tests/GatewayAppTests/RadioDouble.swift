@@ -1,3 +1,4 @@
+import Advertising
 import Beacon
 import Identities
 import Scanning
@@ -44,6 +45,28 @@ final class RadioDouble: RadioLink {
 
     func scanActively(_ isWanted: Bool, by receiver: Receiver) {
         if isWanted { activeScans.insert(receiver) } else { activeScans.remove(receiver) }
+    }
+
+    /// The beacon that is to be sent, and what the test says of it.
+    private(set) var beacon: BeaconID?
+    private(set) var sends = 0
+    var sending = SendingState.off
+    var advertisements: [AdvertisementPlace] = []
+    private(set) var removed: [AdvertisementPlace] = []
+
+    func send(_ beacon: BeaconID?) {
+        guard beacon != self.beacon else { return }
+        self.beacon = beacon
+        sends += 1
+        say(beacon == nil ? .off : .asked)
+    }
+
+    func remove(_ advertisements: [AdvertisementPlace]) { removed += advertisements }
+
+    /// What becomes of the beacon.
+    func say(_ state: SendingState, leaving places: [AdvertisementPlace] = []) {
+        (sending, advertisements) = (state, places)
+        output?.sendingChanged()
     }
 
     func packetsLost(by receiver: Receiver) -> UInt64 { lostOfTap }

@@ -51,6 +51,7 @@ private final class LinkFixture: RadioOutput {
         _ isListening: Bool, of receiver: Receiver, duty: Double?, at instant: MonotonicInstant, because reason: String
     ) {}
     func pausing(_ isPausing: Bool, of receiver: Receiver, at instant: MonotonicInstant) {}
+    func sendingChanged() {}
     func notice(_ notice: Notice) { notices.append(notice.text) }
     func finished(at instant: MonotonicInstant) {}
 }

@@ -177,6 +177,9 @@ final class ScriptedSocket: ScriptedPackets, PacketSocket {
     /// What a command is answered with before `send` returns.
     var answer: ([UInt8]) -> [UInt8]? = { _ in nil }
 
+    private(set) var leftOut: [UInt16] = []
+    func leaveOut(_ codes: [UInt16]) { leftOut = codes }
+
     func send(_ bytes: [UInt8]) throws(SystemError) {
         sent.append(bytes)
         if let answer = answer(bytes) { queue.append(answer) }

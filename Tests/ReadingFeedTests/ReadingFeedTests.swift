@@ -51,6 +51,38 @@ import Testing
             ])
     }
 
+    @Test func `The beacon of another gateway is reported like that of a tag, and makes no message of a node`() {
+        let gateway = BeaconID(uuid: BeaconUUID(high: 7, low: 8), major: 0, minor: 4)
+        var feed = ReadingFeed(startID: "b", actsAsNode: true)
+        _ = feed.handle(.tags([jane], gateways: [gateway]), at: instant(100))
+        _ = feed.handle(.sighting(sighting(gateway, -70)), at: instant(100.2))
+        let messages = feed.handle(.tick, at: instant(101))
+        #expect(messages.count == 1 && text(messages)[0].contains(#""id":"\#(gateway)","n":1,"rssi":-70"#))
+    }
+
+    @Test func `The same gateways in another list do not cost the second, and others do`() {
+        let gateway = BeaconID(uuid: BeaconUUID(high: 7, low: 8), major: 0, minor: 4)
+        var feed = feed([jane])
+        _ = feed.handle(.tags([jane], gateways: [gateway]), at: instant(100))
+        _ = feed.handle(.sighting(sighting(gateway, -70)), at: instant(100.2))
+        _ = feed.handle(.tags([jane], gateways: [gateway]), at: instant(100.4))
+        #expect(text(feed.handle(.tick, at: instant(101)))[0].contains("\(gateway)"))
+        _ = feed.handle(.sighting(sighting(gateway, -70)), at: instant(101.2))
+        _ = feed.handle(.tags([jane]), at: instant(101.4))
+        #expect(!text(feed.handle(.tick, at: instant(102))).joined().contains("\(gateway)"))
+    }
+
+    @Test func `There is room for the gateways of a site beside as many tags as there may be`() {
+        let tags = (0..<UInt16(clamping: ReadingFeed.mostTags)).map {
+            BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 2, minor: $0)
+        }
+        let gateway = BeaconID(uuid: BeaconUUID(high: 7, low: 8), major: 0, minor: 4)
+        var feed = ReadingFeed(startID: "b")
+        _ = feed.handle(.tags(tags, gateways: [gateway]), at: instant(100))
+        _ = feed.handle(.sighting(sighting(gateway, -70)), at: instant(100.2))
+        #expect(text(feed.handle(.tick, at: instant(101)))[0].contains("\(gateway)"))
+    }
+
     private func telemetry(_ beacon: BeaconID, _ level: UInt8, isCertain: Bool = true) throws -> ReadingFeed.Input {
         .telemetry(
             BeaconTelemetry(

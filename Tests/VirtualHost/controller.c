@@ -2,10 +2,12 @@
  * scans when told to, and puts on the air what its script says. Its log (standard error) is evidence.
  *
  *   controller [-x] [-d] [-v] [-u|-r] [-a ADDRESS] [SCRIPT|-]
- *     -x  a Bluetooth 5 controller: extended scanning, extended advertising reports
+ *     -x  a Bluetooth 5 controller: extended scanning, extended advertising reports, advertising sets
+ *     -p  with -x: one without advertising sets, such as those on the boards of the Raspberry Pi
  *     -d  the duplicate filter compares the data too (default: address and event type only)
  *     -v  log every HCI command
  *     -a  the controller's own public address
+ *     -l  FOLDER: linked with the other controllers of this folder: each hears what another one advertises, with -50 dBm
  *     -u  one that is not configured, -r  one that the kernel does not use (both with /dev/vhci only)
  *
  * The script has one command on a line; '#' starts a comment. Reports go out only while the host scans, and only in
@@ -26,6 +28,7 @@
  *   refuse STATUS                     refuse to switch the scan on, with this status; 0: accept again
  *   stuck STATUS                      refuse to switch it off, with this status; 0: accept again
  *   mute 1|0                          do not answer the command that switches it on; answer again
+ *   silent STATUS                     refuse to switch advertising on, with this status; 0: accept again
  *   stat                              log the counters
  *   quit [STATUS]
  * After the last line it goes on answering and advertising until SIGTERM.
@@ -34,6 +37,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -43,6 +47,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,7 +59,7 @@ enum { BEACONS = 1024, SEEN = 65536 };
 
 enum family { NEITHER, LEGACY, EXTENDED };
 
-static bool has_extended, filter_compares_data, logs_commands;
+static bool has_extended, has_sets, filter_compares_data, logs_commands;
 static uint8_t own_address[6] = {0x42, 0x00, 0x00, 0x01, 0xaa, 0x00};
 
 static struct {
@@ -65,12 +71,12 @@ static struct {
 
 /* Orders that last, over resets too. */
 static struct {
-    int refusal, stuck; /* HCI status; 0: none */
+    int refusal, stuck, silent; /* HCI status; 0: none */
     int mute;
 } fault;
 
 static struct {
-    unsigned long sent, filtered, unheard, commands, unknown, scans_on, scans_off, flooded, resets, refused;
+    unsigned long sent, filtered, unheard, commands, unknown, scans_on, scans_off, flooded, resets, refused, advertised;
 } count;
 
 static uint64_t seen[SEEN];
@@ -94,6 +100,25 @@ static struct {
     uint8_t bytes[255];
     int length, reports, wanted;
 } event;
+
+/* What the host advertises: the one advertisement of legacy commands, or the sets by their handles. */
+enum { SETS = 8, MOST_SETS = 5 };
+static struct set {
+    bool exists, on, is_legacy;
+    uint8_t handle, address[6], data[251];
+    bool has_address;
+    int type; /* as in a legacy report: 0 ADV_IND, 2 SCAN_IND, 3 NONCONN */
+    int address_type, length;
+    double interval; /* ms */
+    int64_t due, end; /* end 0: none */
+    unsigned long sent;
+} sets[SETS];
+static uint8_t random_address[6];
+static enum family advertising_family;
+
+/* The other controllers: a datagram socket for each, in one folder. */
+static int link_socket = -1;
+static char link_folder[80], link_path[108];
 
 /* The script waits for a time, or for the scan to be on (or off). */
 static struct {
@@ -209,6 +234,191 @@ static void scan_command(int opcode, const uint8_t *p)
     command_complete(opcode, &status, 1);
 }
 
+/* ---- advertising ---- */
+
+static struct set *set_of(int handle, bool makes)
+{
+    struct set *free_one = NULL;
+    int count_of_sets = 0;
+    for (struct set *s = sets; s < sets + SETS; s++) {
+        if (s->exists && s->handle == handle)
+            return s;
+        count_of_sets += s->exists;
+        if (!s->exists && !free_one)
+            free_one = s;
+    }
+    if (!makes || !free_one || count_of_sets >= MOST_SETS)
+        return NULL;
+    *free_one = (struct set){.exists = true, .handle = handle};
+    return free_one;
+}
+
+static void log_set(const struct set *s, const char *what)
+{
+    char hex[2 * 251 + 1] = "";
+    for (int i = 0; i < s->length; i++)
+        sprintf(hex + 2 * i, "%02x", s->data[i]);
+    say("advertising %s handle=%d type=%d interval=%.1f address=%02X:%02X:%02X:%02X:%02X:%02X data=%s sent=%lu", what, s->handle,
+        s->type, s->interval, s->address[5], s->address[4], s->address[3], s->address[2], s->address[1], s->address[0], hex,
+        s->sent);
+}
+
+static void set_on(struct set *s, bool on, int duration)
+{
+    if (on && !s->on) {
+        s->due = now();
+        memcpy(s->address, s->address_type ? (s->has_address ? s->address : random_address) : own_address, 6);
+    }
+    if (on != s->on) {
+        s->on = on;
+        log_set(s, on ? "on" : "off");
+    }
+    s->end = on && duration ? now() + duration * 10 * SECOND / 1000 : 0;
+}
+
+/* The status of a command that switches advertising on or off. */
+static uint8_t advertising_enable(bool on, int count_of_sets, const uint8_t *p)
+{
+    if (on && fault.silent) {
+        count.refused++;
+        say("refuses with 0x%02x: advertising on", fault.silent);
+        return fault.silent;
+    }
+    if (!count_of_sets) {
+        for (struct set *s = sets; s < sets + SETS; s++)
+            if (s->exists)
+                set_on(s, false, 0);
+        return on ? 0x12 : 0;
+    }
+    struct set *s = set_of(p[0], false);
+    if (!s)
+        return 0x42; /* unknown advertising identifier */
+    set_on(s, on, p[1] | p[2] << 8);
+    return 0;
+}
+
+/* Core Specification, Vol 4, Part E, 7.8.52 to 7.8.60. */
+static void extended_advertising(int opcode, const uint8_t *p)
+{
+    uint8_t r[8] = {0};
+    struct set *s = set_of(p[0], opcode == 0x2036);
+    switch (opcode) {
+    case 0x2036: { /* parameters: handle, properties, intervals, channels, address type, peer, policy, power, PHYs */
+        int properties = p[1] | p[2] << 8;
+        if (!s) {
+            r[0] = 0x07;
+        } else if (s->on) {
+            r[0] = 0x0c;
+        } else {
+            s->type = properties & 1 ? 0 : properties & 2 ? 2 : 3;
+            s->interval = (p[3] | p[4] << 8 | p[5] << 16) * 0.625;
+            s->address_type = p[10] & 1;
+            r[1] = 7; /* dBm */
+        }
+        return command_complete(opcode, r, 2);
+    }
+    case 0x2035: /* random address */
+        if (s) {
+            memcpy(s->address, p + 1, 6);
+            s->has_address = true;
+        }
+        r[0] = s ? 0 : 0x42;
+        break;
+    case 0x2037: /* data: handle, operation, fragment preference, length */
+        if (s) {
+            s->length = p[3];
+            memcpy(s->data, p + 4, p[3]);
+            if (s->on)
+                log_set(s, "data");
+        }
+        r[0] = s ? 0 : 0x42;
+        break;
+    case 0x2038: r[0] = s ? 0 : 0x42; break;
+    case 0x2039: r[0] = advertising_enable(p[0], p[1], p + 2); break;
+    case 0x203a: r[1] = 251; return command_complete(opcode, r, 3);
+    case 0x203b: r[1] = MOST_SETS; return command_complete(opcode, r, 2);
+    case 0x203c: /* remove a set */
+        r[0] = !s ? 0x42 : s->on ? 0x0c : 0;
+        if (s && !s->on) {
+            say("advertising set %d removed", s->handle);
+            s->exists = false;
+        }
+        break;
+    case 0x203d:
+        for (struct set *each = sets; each < sets + SETS; each++)
+            if (each->exists && each->on)
+                r[0] = 0x0c;
+        if (!r[0]) {
+            say("advertising sets cleared");
+            memset(sets, 0, sizeof sets);
+        }
+        break;
+    }
+    command_complete(opcode, r, 1);
+}
+
+/* 7.8.5 to 7.8.9. */
+static void legacy_advertising(int opcode, const uint8_t *p)
+{
+    uint8_t status = 0;
+    struct set *s = set_of(0, true);
+    s->is_legacy = true;
+    switch (opcode) {
+    case 0x2006: /* intervals, type, address type */
+        if (s->on) {
+            status = 0x0c;
+        } else {
+            s->interval = ((p[0] | p[1] << 8) + (p[2] | p[3] << 8)) / 2 * 0.625;
+            s->type = p[4];
+            s->address_type = p[5] & 1;
+        }
+        break;
+    case 0x2008:
+        s->length = p[0] > 31 ? 31 : p[0];
+        memcpy(s->data, p + 1, s->length);
+        break;
+    case 0x200a: {
+        uint8_t parameters[3] = {0};
+        status = advertising_enable(p[0], 1, parameters);
+    }
+    }
+    command_complete(opcode, &status, 1);
+}
+
+static void advertising_command(int opcode, const uint8_t *p)
+{
+    uint8_t status = 0x0c;
+    enum family family = opcode >= 0x2035 ? EXTENDED : LEGACY;
+    if (advertising_family != NEITHER && advertising_family != family) {
+        count.refused++;
+        say("advertising command 0x%04x disallowed: mixes legacy and extended", opcode);
+        return command_complete(opcode, &status, 1);
+    }
+    advertising_family = family;
+    if (family == EXTENDED)
+        extended_advertising(opcode, p);
+    else
+        legacy_advertising(opcode, p);
+}
+
+/* 7.8.4: not while legacy advertising or scanning is enabled. */
+static void set_random_address(const uint8_t *p)
+{
+    uint8_t status = 0;
+    for (struct set *s = sets; s < sets + SETS; s++)
+        if (s->on && s->is_legacy)
+            status = 0x0c;
+    if (scan.on)
+        status = 0x0c;
+    if (status) {
+        count.refused++;
+        say("random address disallowed: %s", scan.on ? "scanning" : "advertising");
+    } else {
+        memcpy(random_address, p, 6);
+    }
+    command_complete(0x2005, &status, 1);
+}
+
 static void supported_commands(void)
 {
     uint8_t r[65] = {0};
@@ -227,6 +437,8 @@ static void reset(void)
     else if (scan.on)
         say("reset ends the scan");
     memset(&scan, 0, sizeof scan);
+    memset(sets, 0, sizeof sets);
+    advertising_family = NEITHER;
 }
 
 static void command(int opcode, const uint8_t *p)
@@ -251,7 +463,15 @@ static void command(int opcode, const uint8_t *p)
     case 0x1009: memcpy(r + 1, own_address, 6); return command_complete(opcode, r, 7);
     case 0x0c14: return command_complete(opcode, r, 249); /* local name */
     case 0x2002: r[1] = 27, r[3] = 4; return command_complete(opcode, r, 4); /* LE buffers */
-    case 0x2003: return command_complete(opcode, r, 9); /* LE features */
+    case 0x2003: /* LE features: extended advertising */
+        r[2] = has_sets ? 0x10 : 0;
+        return command_complete(opcode, r, 9);
+    case 0x2005: return set_random_address(p);
+    case 0x2006: case 0x2008: case 0x200a: return advertising_command(opcode, p);
+    case 0x2035: case 0x2036: case 0x2037: case 0x2038: case 0x2039: case 0x203a: case 0x203b: case 0x203c: case 0x203d:
+        if (has_sets)
+            return advertising_command(opcode, p);
+        break;
     case 0x2007: return command_complete(opcode, r, 2); /* advertising power */
     case 0x200f: r[1] = 8; return command_complete(opcode, r, 2); /* accept list size */
     case 0x2018: /* random number */
@@ -264,8 +484,8 @@ static void command(int opcode, const uint8_t *p)
         if (has_extended)
             return scan_command(opcode, p);
         break;
-    case 0x0c03: case 0x0c01: case 0x0c13: case 0x0c24: case 0x0c63: case 0x0c6d: case 0x2001: case 0x2005:
-    case 0x2006: case 0x2008: case 0x2009: case 0x200a: case 0x2010: case 0x2011: case 0x2012:
+    case 0x0c03: case 0x0c01: case 0x0c13: case 0x0c24: case 0x0c63: case 0x0c6d: case 0x2001:
+    case 0x2009: case 0x2010: case 0x2011: case 0x2012:
         return command_complete(opcode, r, 1);
     }
     count.unknown++;
@@ -397,8 +617,8 @@ static int ibeacon(uint8_t *data, const char *uuid, int major, int minor, int po
 static void log_counters(void)
 {
     say("stat sent=%lu filtered=%lu unheard=%lu commands=%lu unknown=%lu scans_on=%lu scans_off=%lu resets=%lu "
-        "flooded=%ld refused=%lu", count.sent, count.filtered, count.unheard, count.commands, count.unknown, count.scans_on,
-        count.scans_off, count.resets, flood.done, count.refused);
+        "flooded=%ld refused=%lu advertised=%lu", count.sent, count.filtered, count.unheard, count.commands, count.unknown, count.scans_on,
+        count.scans_off, count.resets, flood.done, count.refused, count.advertised);
 }
 
 /* ---- the script ---- */
@@ -475,7 +695,7 @@ static void run_line(char *line)
     } else if (sscanf(line, "sleep %lf", &ms) == 1) {
         hold.until = now() + ms * 1e6;
     } else if (sscanf(line, "refuse %i", &fault.refusal) == 1 || sscanf(line, "stuck %i", &fault.stuck) == 1 ||
-               sscanf(line, "mute %i", &fault.mute) == 1) {
+               sscanf(line, "mute %i", &fault.mute) == 1 || sscanf(line, "silent %i", &fault.silent) == 1) {
         say("%s from here", line);
     } else if (!strcmp(word, "deaf")) {
         say("deaf from here");
@@ -536,6 +756,85 @@ static int64_t run_beacons(int64_t t)
     return next;
 }
 
+/* One packet of an advertisement of the host, for the other controllers: address, its type, type, length, data. */
+static void transmit(const struct set *s)
+{
+    uint8_t packet[260];
+    char pattern[100];
+    glob_t found;
+    memcpy(packet, s->address, 6);
+    packet[6] = s->address_type, packet[7] = s->type, packet[8] = s->length;
+    memcpy(packet + 9, s->data, s->length);
+    if (link_socket < 0)
+        return;
+    snprintf(pattern, sizeof pattern, "%s/*.air", link_folder);
+    if (glob(pattern, 0, NULL, &found))
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct sockaddr_un to = {.sun_family = AF_UNIX};
+        if (!strcmp(found.gl_pathv[i], link_path))
+            continue;
+        snprintf(to.sun_path, sizeof to.sun_path, "%s", found.gl_pathv[i]);
+        sendto(link_socket, packet, 9 + s->length, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof to);
+    }
+    globfree(&found);
+}
+
+static void hear_others(void)
+{
+    uint8_t packet[260];
+    ssize_t n;
+    while ((n = recv(link_socket, packet, sizeof packet, MSG_DONTWAIT)) >= 9)
+        if (packet[8] == n - 9)
+            report(packet, packet[6], packet[7], -50, packet + 9, packet[8]);
+}
+
+static void link_open(void)
+{
+    struct sockaddr_un own = {.sun_family = AF_UNIX};
+    snprintf(link_path, sizeof link_path, "%s/%d.air", link_folder, getpid());
+    snprintf(own.sun_path, sizeof own.sun_path, "%s", link_path);
+    link_socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (link_socket < 0 || bind(link_socket, (struct sockaddr *)&own, sizeof own) < 0)
+        die(2, link_path);
+}
+
+/* An extended advertisement whose duration is over ends by itself (7.7.65.18). */
+static void terminate_set(struct set *s)
+{
+    uint8_t parameters[6] = {0x12, 0x3c, s->handle, 0, 0, 0};
+    set_on(s, false, 0);
+    put_event(0x3e, parameters, sizeof parameters);
+}
+
+static int64_t run_sets(int64_t t)
+{
+    int64_t next = INT64_MAX;
+    for (struct set *s = sets; s < sets + SETS; s++) {
+        if (!s->on || s->interval <= 0)
+            continue;
+        if (s->end && s->end <= t) {
+            terminate_set(s);
+            continue;
+        }
+        if (s->due <= t) {
+            s->sent++;
+            count.advertised++;
+            if (!scan.deaf && !scan.hung)
+                transmit(s);
+            /* 4.4.2.2.1 of Vol 6, Part B: up to 10 ms of chance. */
+            s->due += (s->interval + 10 * drand48()) * 1e6;
+            if (s->due < t)
+                s->due = t;
+        }
+        if (s->due < next)
+            next = s->due;
+        if (s->end && s->end < next)
+            next = s->end;
+    }
+    return next;
+}
+
 static bool script_is_held(int64_t t)
 {
     if ((hold.state == SCAN_ON && scan.on) || (hold.state == SCAN_OFF && !scan.on)) {
@@ -554,6 +853,7 @@ static void on_signal(int signal)
 {
     (void)signal;
     log_counters();
+    unlink(link_path);
     _exit(0);
 }
 
@@ -568,9 +868,11 @@ static void take(const uint8_t *packet, int length)
 static int options(int argc, char **argv)
 {
     int option;
-    while ((option = getopt(argc, argv, "xdvura:")) != -1) {
+    while ((option = getopt(argc, argv, "xpdvura:l:")) != -1) {
         switch (option) {
-        case 'x': has_extended = true; break;
+        case 'x': has_extended = has_sets = true; break;
+        case 'p': has_sets = false; break;
+        case 'l': snprintf(link_folder, sizeof link_folder, "%s", optarg); break;
         case 'd': filter_compares_data = true; break;
         case 'v': logs_commands = true; break;
         case 'u': vhci_kind = VHCI_UNCONFIGURED; break;
@@ -598,12 +900,16 @@ int main(int argc, char **argv)
     signal(SIGTERM, on_signal);
     signal(SIGINT, on_signal);
     setvbuf(stderr, NULL, _IOLBF, 0);
+    if (*link_folder)
+        link_open();
     host_open();
     while (true) {
         int64_t t = now(), next = t + 3600 * SECOND, due;
         if (flood.rate > 0 && (due = run_flood(t)) < next)
             next = due;
         if ((due = run_beacons(t)) < next)
+            next = due;
+        if ((due = run_sets(t)) < next)
             next = due;
         bool held_back = script_is_held(t);
         if (hold.until && hold.until < next)
@@ -620,10 +926,13 @@ int main(int argc, char **argv)
         t = now();
         int64_t left = next > t ? next - t : 0;
         struct timespec timeout = {left / SECOND, left % SECOND};
-        struct pollfd descriptors[] = {{host, POLLIN, 0}, {script, POLLIN, 0}};
         bool reads_script = script >= 0 && !held_back && held < sizeof buffer - 1;
-        if (ppoll(descriptors, reads_script ? 2 : 1, &timeout, NULL) <= 0)
+        /* A negative descriptor is left out. */
+        struct pollfd descriptors[] = {{host, POLLIN, 0}, {reads_script ? script : -1, POLLIN, 0}, {link_socket, POLLIN, 0}};
+        if (ppoll(descriptors, 3, &timeout, NULL) <= 0)
             continue;
+        if (descriptors[2].revents & POLLIN)
+            hear_others();
         if (descriptors[0].revents & POLLIN)
             host_read(take);
         if (reads_script && descriptors[1].revents & (POLLIN | POLLHUP)) {

@@ -14,9 +14,13 @@ final class RadioPart: RadioOutput {
     private let link: any RadioLink
     private let status: ServiceStatus
     private let feed: ReadingFeedPart
+    private let survey: SurveyPart
 
-    init(_ app: App<Gateway>, _ link: any RadioLink, _ status: ServiceStatus, _ feed: ReadingFeedPart) {
-        (self.app, self.link, self.status, self.feed) = (app, link, status, feed)
+    init(
+        _ app: App<Gateway>, _ link: any RadioLink, _ status: ServiceStatus, _ feed: ReadingFeedPart,
+        _ survey: SurveyPart
+    ) {
+        (self.app, self.link, self.status, self.feed, self.survey) = (app, link, status, feed, survey)
     }
 
     func start() { link.start(self) }
@@ -48,6 +52,12 @@ final class RadioPart: RadioOutput {
     // MARK: - Its events
 
     func heard(_ sighting: Sighting, at instant: MonotonicInstant) {
+        if let gateway = survey.gateway(sending: sighting.beacon) {
+            // It belongs to no region, even if a region's pattern fits it. The own one tells nothing.
+            guard gateway != survey.ownName else { return }
+            status.heard(sighting, at: instant)
+            return feed.handle(.sighting(sighting), at: instant)
+        }
         status.heard(sighting, at: instant)
         if feed.isOn { feed.handle(.sighting(sighting), at: instant) }
         app.handle(.sighting(sighting), at: instant)
@@ -86,6 +96,12 @@ final class RadioPart: RadioOutput {
         // A broken adapter fails again every few seconds. A number in a line, such as that of lost packets, makes no other kind.
         let kind = notice.text.split(separator: " ").filter { Int($0) == nil }.joined(separator: " ")
         app.log.once("radio: \(kind)", notice.priority, notice.text)
+    }
+
+    func sendingChanged() {
+        survey.sendingChanged()
+        feed.publishSurvey()
+        app.changed()
     }
 
     func finished(at instant: MonotonicInstant) {

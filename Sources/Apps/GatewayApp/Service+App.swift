@@ -58,6 +58,7 @@ extension Service: AppOwner {
         status.restoreTransitions()
         radio.prepare()
         radio.start()
+        survey.restore(snapshot)
         phones.start()
         proxies.refresh()
         let regions = app.core.trackers.reduce(0) { $0 + $1.regions.regions.count }

@@ -23,6 +23,7 @@ package final class Service {
     let keys: MessageKeys
     let side: SideConnection
     let home: HomeAssistantPart
+    let survey: SurveyPart
     let feed: ReadingFeedPart
     let phones: PhonesPart
     let status: ServiceStatus
@@ -44,11 +45,12 @@ package final class Service {
             settings: settings, links: AppLinks(store: links.store, broker: links.broker, status: links.status),
             host: host, log: log)
         side = SideConnection(links.availability, of: app)
-        feed = ReadingFeedPart(app, side, links.radio)
+        survey = SurveyPart(app, links.radio)
+        feed = ReadingFeedPart(app, side, links.radio, survey)
         home = HomeAssistantPart(app, side)
         phones = PhonesPart(app, side, links.radio, links.phoneKeys)
         status = ServiceStatus(app, links)
-        radio = RadioPart(app, links.radio, status, feed)
+        radio = RadioPart(app, links.radio, status, feed, survey)
         requests = UserRequests(app, radio)
         proxies = ProxyPart(app, side, links.radio, links.proxies)
         side.carry([proxies.announcement, feed, home, AvailabilityPart(side), phones], for: self)
@@ -70,7 +72,8 @@ package final class Service {
 extension Service: SidePartOwner {
     func snapshot(at now: MonotonicInstant) -> StatusSnapshot {
         status.snapshot(
-            servesSite: feed.servesSite(at: now), phones: phones.states(at: now), proxies: proxies.states, at: now)
+            servesSite: feed.servesSite(at: now), phones: phones.states(at: now), proxies: proxies.states,
+            survey: survey, at: now)
     }
 
     func perform(_ request: HomeAssistantFeed.Request) -> StatusActionResult { requests.perform(request) }

@@ -1,3 +1,4 @@
+import Advertising
 import Configuration
 import Glibc
 import KernelScanning
@@ -23,8 +24,18 @@ package enum ServiceProcess {
         // A recording has no adapter that could be tapped.
         let makeTap: ScannerLink.TapFactory? =
             scannerName == "capture" ? nil : { PacketTap(host: radioHost, output: $0) }
-        let radio = ScannerLink(scannerName: scannerName, host: radioHost, makeTap: makeTap) {
-            (output) throws(ScannerError) in
+        let selection = settings.configuration.adapterSelection
+        let makeSender: ScannerLink.SenderFactory? =
+            scannerName == "capture"
+            ? nil
+            : { pauseScan in
+                BeaconSender(selection, host: radioHost, pauseScan: pauseScan) { () throws(ScannerError) in
+                    try ManagementSocket.withoutPackets(host: radioHost)
+                }
+            }
+        let radio = ScannerLink(
+            scannerName: scannerName, host: radioHost, makeTap: makeTap, makeSender: makeSender
+        ) { (output) throws(ScannerError) in
             try settings.makeScanner(host: radioHost, output: output)
         }
         let brokers = BrokerLinkPair(

@@ -15,6 +15,12 @@ extension StatusSnapshot {
         writeMessages(&writer)
         writeRegions(&writer)
         if !proxies.isEmpty { writeProxies(&writer) }
+        if let ownBeacon {
+            writer.single(
+                "ibeacon_gateway_own_beacon_sent", .gauge,
+                "1 while the beacon is sent that the site asks this gateway for, 0 while it is not.",
+                ownBeacon.interval == nil ? 0 : 1)
+        }
         if let process {
             writer.process(process, startedAt: wallClock.isKnown ? wallClock.epochSeconds(at: startedAt) : nil)
         }

@@ -2,12 +2,13 @@ package import Base
 package import Beacon
 import SiteProtocol
 
-/// Summarizes, for each second, the packets that this gateway received from the tags of a site.
+/// Summarizes, for each second, the packets that this gateway received from the tags of a site, and from the other gateways of the
+/// site that send a beacon (`SurveyBeacons`).
 ///
 /// The rooms service decides from these readings in which room a tag is. The feed stores nothing and repeats nothing: a
 /// reading that cannot be sent at once is useless. Without a list of tags the feed does nothing and needs no timer.
 ///
-/// Memory is proportional to the number of tags, at most `mostTags`. One input takes constant time. The end of a second
+/// Memory is proportional to the number of tags and gateways, at most `mostTags` and `SurveyBeacons.mostGateways`. One input takes constant time. The end of a second
 /// takes time proportional to the number of tags heard in it.
 package struct ReadingFeed: Sendable {
     /// Largest number of tags of a site. Tags beyond this number are ignored.
@@ -24,7 +25,9 @@ package struct ReadingFeed: Sendable {
 
     package enum Input: Sendable {
         /// Replaces the tags of the site, at most `mostTags`. Without a list (nil) the feed is off.
-        case tags([BeaconID]?)
+        ///
+        /// - gateways: The beacons that other gateways send, which are reported like those of tags.
+        case tags([BeaconID]?, gateways: [BeaconID] = [])
         /// A receiver started or stopped listening.
         case listening(Receiver, Bool)
         /// While the receiver listens, its radio is on for this share of the time, 0 … 1.
@@ -56,7 +59,10 @@ package struct ReadingFeed: Sendable {
     /// The number of the next message. A number that is left out tells the service that the time before that message is no silence
     /// of tags, as after a lost message.
     private var sequence: UInt64 = 0
+    /// Of tags and, behind them, of gateways.
     private var tagIndices: [BeaconID: Int] = [:]
+    /// How many of them are tags.
+    private var tagCount = 0
     private var sums: [ReadingSum] = []
     /// Whether the site has a list of tags. If the list is empty, the messages only show that the gateway is alive.
     package private(set) var isOn = false
@@ -114,7 +120,7 @@ package struct ReadingFeed: Sendable {
         }
         let messages = isOn ? finishSeconds(before: now) : []
         switch input {
-        case .tags(let tags): setTags(tags, at: now)
+        case .tags(let tags, let gateways): setTags(tags, gateways, at: now)
         case .listening(let receiver, let isListening):
             radios.set(receiver, isListening: isListening, at: now)
         case .scanDuty(let receiver, let duty): radios.set(receiver, duty: duty, at: now)
@@ -126,11 +132,15 @@ package struct ReadingFeed: Sendable {
         return messages
     }
 
-    private mutating func setTags(_ tags: [BeaconID]?, at now: MonotonicInstant) {
+    private mutating func setTags(_ tags: [BeaconID]?, _ gateways: [BeaconID], at now: MonotonicInstant) {
         var new: [BeaconID: Int] = [:]
         for tag in tags ?? [] where new.count < Self.mostTags && new[tag] == nil { new[tag] = new.count }
+        let tagCount = new.count
+        for gateway in gateways.prefix(SurveyBeacons.mostGateways) where tags != nil && new[gateway] == nil {
+            new[gateway] = new.count
+        }
         // A list that is sent again must not cost the sums of the current second.
-        if isOn, tags != nil, new.keys == tagIndices.keys { return }
+        if isOn, tags != nil, tagCount == self.tagCount, new.keys == tagIndices.keys { return }
         if !isOn {
             start = now
             lastMessage = now
@@ -143,7 +153,7 @@ package struct ReadingFeed: Sendable {
         if !isOn { nearby = NearbyFeed() }
         lastHeard = nil
         heard.removeAll(keepingCapacity: false)
-        tagIndices = new
+        (tagIndices, self.tagCount) = (new, tagCount)
         sums = Array(repeating: ReadingSum(), count: tagIndices.count)
         node = node.map { _ in NodeFeed() }
         for (tag, index) in tagIndices { sums[index].beacon = tag }
@@ -187,7 +197,8 @@ package struct ReadingFeed: Sendable {
         let payloads = HeardMessage.payloads(header, firstSequence: sequence, heard.map { sums[$0].entry })
         sequence &+= UInt64(payloads.count)
         let messages =
-            payloads.map { .heard($0) } + (node?.messages(heard.map { ($0, sums[$0]) }, at: end) ?? [])
+            payloads.map { .heard($0) }
+            + (node?.messages(heard.filter { $0 < tagCount }.map { ($0, sums[$0]) }, at: end) ?? [])
         for index in heard { sums[index].clear() }
         heard.removeAll(keepingCapacity: true)
         reports = 0

@@ -8,6 +8,8 @@ package struct ControllerSettings: OptionSet, Hashable, Sendable {
     package static let bondable = ControllerSettings(rawValue: 1 << 4)
     package static let secureSimplePairing = ControllerSettings(rawValue: 1 << 6)
     package static let lowEnergy = ControllerSettings(rawValue: 1 << 9)
+    /// The kernel's own advertising (Set Advertising), beside which it sends no advertisement of a program.
+    package static let advertising = ControllerSettings(rawValue: 1 << 10)
     package static let secureConnections = ControllerSettings(rawValue: 1 << 11)
 
     /// The names of the settings, in the words of the interface's description.

@@ -31,6 +31,8 @@ package struct ManagementCommand: Hashable, Sendable {
         case readMonitorFeatures = 0x0051
         case addPatternsMonitor = 0x0052
         case removeMonitor = 0x0053
+        case addExtendedAdvertisingParameters = 0x0054
+        case addExtendedAdvertisingData = 0x0055
     }
 
     /// Means no particular controller.

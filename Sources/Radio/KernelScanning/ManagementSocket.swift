@@ -18,6 +18,15 @@ package final class ManagementSocket: ManagementChannel {
         try self.init(host: host, kernel: RunningKernel())
     }
 
+    /// A socket that tells of no packets, for a program part that only gives commands.
+    ///
+    /// - Throws: if the kernel has no Bluetooth.
+    package static func withoutPackets(host: any EventHost) throws(ScannerError) -> ManagementSocket {
+        let socket = try ManagementSocket(host: host)
+        socket.socket.leaveOut([ManagementEvent.Code.deviceFound, ManagementEvent.Code.monitorDeviceFound])
+        return socket
+    }
+
     /// - Throws: if the kernel has no Bluetooth.
     init(host: any EventHost, kernel: any KernelBluetooth) throws(ScannerError) {
         self.host = host

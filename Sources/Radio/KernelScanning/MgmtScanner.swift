@@ -12,12 +12,6 @@ package final class MgmtScanner: FallibleScanner {
     /// Time for a program that clears all monitors (bluetoothd when it starts) to finish.
     private static let pauseBeforeRearming = Duration.milliseconds(50)
 
-    /// Refusals in a row, on every adapter that counts, after which this scanner gives up.
-    private static let mostFailures = 5
-
-    /// How long an adapter counts that is off. A power cycle is shorter; one that stays off or blocked says nothing about the kernel.
-    private static let longestPowerCycle = Duration.seconds(30)
-
     /// The kernel refuses monitors.
     private var refusal: ScannerError?
     private let host: any EventHost
@@ -239,17 +233,20 @@ package final class MgmtScanner: FallibleScanner {
             // After a restart of the scan, the previous monitor is gone.
             adapter.watch.scanStopped(because: "no advertisement monitor", at: now)
             adapter.failures += 1
-            if byIndex.values.allSatisfy({ isUseless($0, at: now) }) {
+            if byIndex.values.allSatisfy({ $0.isUseless(at: now) }) {
                 refusal = ScannerError(.unavailable, "the kernel refuses advertisement monitors (\(name))")
             }
         }
         retryArming(adapter, after: .seconds(1))
     }
 
-    /// Whether the adapter gives no reason to go on with this scanner.
-    private func isUseless(_ adapter: Adapter, at now: MonotonicInstant) -> Bool {
-        let isOff = adapter.lost.map { $0.duration(to: now) > Self.longestPowerCycle } ?? false
-        return adapter.isGone || isOff || adapter.failures >= Self.mostFailures
+    package func pauseScan(_ isPaused: Bool, by receiver: Receiver) {
+        guard let adapter = byIndex[receiver.index], adapter.isReady, !adapter.isArming else { return }
+        guard isPaused else { return arm(receiver.index) }
+        // The kernel scans while there is a monitor. If that of another program is there, it goes on.
+        if let handle = adapter.monitor { monitor.send(.removeMonitor(receiver.index, handle: handle)) }
+        adapter.monitor = nil
+        retryArming(adapter, after: .seconds(1))
     }
 
     private func retryArming(_ adapter: Adapter, after delay: Duration) {

@@ -3,6 +3,11 @@ import Scanning
 
 /// One adapter of `MgmtScanner`: what it was asked for, and what of that is in force.
 final class MonitoredAdapter {
+    /// Refusals in a row, on every adapter that counts, after which the scanner gives up.
+    private static let mostFailures = 5
+    /// How long an adapter counts that is off. A power cycle is shorter; one that stays off or blocked says nothing about the kernel.
+    private static let longestPowerCycle = Duration.seconds(30)
+
     let watch: AdapterWatch
     let observer: ScanObserver
     let windows: WindowKeeper
@@ -33,5 +38,11 @@ final class MonitoredAdapter {
 
     init(_ watch: AdapterWatch, _ observer: ScanObserver, _ windows: WindowKeeper) {
         (self.watch, self.observer, self.windows) = (watch, observer, windows)
+    }
+
+    /// Whether the adapter gives no reason to go on with the scanner.
+    func isUseless(at now: MonotonicInstant) -> Bool {
+        let isOff = lost.map { $0.duration(to: now) > Self.longestPowerCycle } ?? false
+        return isGone || isOff || failures >= Self.mostFailures
     }
 }

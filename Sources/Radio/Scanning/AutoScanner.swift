@@ -89,6 +89,10 @@ package final class AutoScanner: Scanner {
         current?.scanner.scanActively(isWanted, by: receiver)
     }
 
+    package func pauseScan(_ isPaused: Bool, by receiver: Receiver) {
+        current?.scanner.pauseScan(isPaused, by: receiver)
+    }
+
     package func stop() {
         timer?.cancel()
         timer = nil

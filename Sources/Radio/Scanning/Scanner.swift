@@ -37,6 +37,10 @@ package protocol Scanner: AnyObject {
     /// Begins a window of active scan, or ends it. It ends by itself after at most 35 s. It is not begun where another program would
     /// be disturbed. What presence hears stays the same.
     func scanActively(_ isWanted: Bool, by receiver: Receiver)
+
+    /// Pauses the scan for some hundredths of a second, because the controller takes a command only while it does not scan, or lets it go
+    /// on. `listening` and `pausing` tell of the pause as of any other. A pause that nobody ends is ended after a second.
+    func pauseScan(_ isPaused: Bool, by receiver: Receiver)
 }
 
 extension Scanner {
@@ -49,6 +53,8 @@ extension Scanner {
     /// A scanner that has no windows ignores it, and `AdapterStatus.activeScan` stays `unavailable`.
     package func setOffersActiveScan(_ offers: Bool) {}
     package func scanActively(_ isWanted: Bool, by receiver: Receiver) {}
+    /// A scanner that cannot pause ignores it.
+    package func pauseScan(_ isPaused: Bool, by receiver: Receiver) {}
     /// A scanner that does not control the radio ignores it, and `AdapterStatus.duty` stays nil.
     package func setDuty(_ duty: ScanDuty) {}
 }

@@ -1,3 +1,4 @@
+package import Advertising
 package import Beacon
 package import Identities
 package import Scanning
@@ -36,6 +37,13 @@ package protocol RadioLink: AnyObject {
     func setOffersActiveScan(_ offers: Bool)
     /// Begins a window of active scan, or ends it. It ends by itself after at most 35 s. What presence hears stays the same.
     func scanActively(_ isWanted: Bool, by receiver: Receiver)
+    /// Sets the beacon that is to be sent; nil: none. `sending` says what becomes of it.
+    func send(_ beacon: BeaconID?)
+    var sending: SendingState { get }
+    /// What would be left on the air if the program was killed now.
+    var advertisements: [AdvertisementPlace] { get }
+    /// Removes what an earlier run of the program has left on the air.
+    func remove(_ advertisements: [AdvertisementPlace])
     /// Packets of a receiver that came for the tap, and were not read in time: the total since the start.
     func packetsLost(by receiver: Receiver) -> UInt64
     /// What was learned of the keys, in their order.

@@ -15,6 +15,8 @@ package protocol RadioOutput: AnyObject {
     /// A receiver that listens pauses for a moment that is nothing to tell a person, or the pause is over.
     func pausing(_ isPausing: Bool, of receiver: Receiver, at instant: MonotonicInstant)
     func notice(_ notice: Notice)
+    /// Something else has become of the beacon that is to be sent (`RadioLink.sending`, `RadioLink.advertisements`).
+    func sendingChanged()
     /// A recording has ended.
     func finished(at instant: MonotonicInstant)
 }

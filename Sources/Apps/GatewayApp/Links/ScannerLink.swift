@@ -1,4 +1,5 @@
 import AddressKeys
+package import Advertising
 package import Base
 package import Beacon
 package import Identities
@@ -9,6 +10,8 @@ package import Scanning
 package final class ScannerLink: RadioLink, ScannerOutput {
     package typealias Factory = (any ScannerOutput) throws(ScannerError) -> any Scanner
     package typealias TapFactory = (@escaping PacketTap.Output) -> PacketTap
+    /// Makes what sends a beacon. It gets what pauses the scan of an adapter, or lets it go on.
+    package typealias SenderFactory = (_ pauseScan: @escaping (UInt16, Bool) -> Void) -> BeaconSender
 
     private static let retryInterval = Duration.seconds(5)
     /// How often the tap follows the adapters.
@@ -29,6 +32,11 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     private let makeTap: TapFactory?
     /// Made for the first who takes every packet. It remembers what was lost.
     private var tap: PacketTap?
+    private let makeSender: SenderFactory?
+    /// Made for the first beacon that is to be sent.
+    private var sender: BeaconSender?
+    /// The beacon that is to be sent.
+    private var sent: BeaconID?
     private var offersActiveScan = false
     private var tapTimer: (any EventRegistration)?
     /// Whether a packet is looked at beyond an iBeacon and telemetry: one flag, so that a tap that is off costs nothing.
@@ -40,12 +48,14 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     ///   - scannerName: The scanner's name in the configuration.
     ///   - host: Keeps the time of the next attempt if the scanner does not start.
     ///   - makeTap: Makes what reads every packet of the adapters; nil: the scanner's packets are all there are.
+    ///   - makeSender: nil: nothing can be sent, because there is a recording in place of a radio.
     ///   - makeScanner: Makes a scanner that is not started yet.
     package init(
-        scannerName: String, host: any EventHost, makeTap: TapFactory? = nil, _ makeScanner: @escaping Factory
+        scannerName: String, host: any EventHost, makeTap: TapFactory? = nil, makeSender: SenderFactory? = nil,
+        _ makeScanner: @escaping Factory
     ) {
         self.host = host
-        self.makeTap = makeTap
+        (self.makeTap, self.makeSender) = (makeTap, makeSender)
         configuredName = scannerName
         self.makeScanner = makeScanner
     }
@@ -91,6 +101,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     package func stop() {
         retry?.cancel()
         retry = nil
+        sender?.stop()
         scanner?.stop()
     }
 
@@ -132,6 +143,41 @@ package final class ScannerLink: RadioLink, ScannerOutput {
 
     package func scanActively(_ isWanted: Bool, by receiver: Receiver) {
         scanner?.scanActively(isWanted, by: receiver)
+    }
+
+    // MARK: - Sending
+
+    package var sending: SendingState {
+        guard makeSender == nil else { return sender?.state ?? .off }
+        guard sent != nil else { return .off }
+        return .refused(
+            ScanProblem(
+                "a recording takes the place of the radio, and sends nothing", remedy: "use another \"scanner\""))
+    }
+
+    package var advertisements: [AdvertisementPlace] { sender?.places ?? [] }
+
+    package func send(_ beacon: BeaconID?) {
+        guard beacon != sent else { return }
+        sent = beacon
+        if beacon != nil { needSender() }
+        sender?.send(beacon)
+        if makeSender == nil { output?.sendingChanged() }
+    }
+
+    package func remove(_ advertisements: [AdvertisementPlace]) {
+        guard !advertisements.isEmpty else { return }
+        needSender()
+        sender?.remove(advertisements)
+    }
+
+    private func needSender() {
+        guard sender == nil, let makeSender else { return }
+        let made = makeSender { [weak self] index, isPaused in
+            self?.scanner?.pauseScan(isPaused, by: Receiver(index: index))
+        }
+        made.onChange = { [weak self] in self?.output?.sendingChanged() }
+        sender = made
     }
 
     private func updateReach() { looksFurther = resolver.isOn || packets != nil }

@@ -65,14 +65,19 @@ final class ServiceStatus {
     ///   - servesSite: Whether the gateway is one of a site.
     ///   - phones: The phones whose keys it has.
     ///   - proxies: The Bluetooth proxies.
+    ///   - survey: The beacons that the gateways of the site send.
     func snapshot(
         servesSite: Bool, phones: [StatusSnapshot.PhoneStatus], proxies: [StatusSnapshot.ProxyState],
-        at now: MonotonicInstant
+        survey: SurveyPart, at now: MonotonicInstant
     ) -> StatusSnapshot {
         var snapshot = monitor.snapshot(
             of: app.core, app.watch, links, app.settings.configuration, servesSite: servesSite, at: now)
         snapshot.phones = phones
         snapshot.proxies = proxies
+        snapshot.ownBeacon = survey.state
+        for index in snapshot.beacons.indices {
+            snapshot.beacons[index].gateway = survey.gateway(sending: snapshot.beacons[index].id)
+        }
         snapshot.newerVersion = packages.newer(than: Program.version, at: now)
         snapshot.findings = snapshot.liveFindings
         return snapshot

@@ -17,6 +17,7 @@ final class ReadingFeedPart: SidePart {
     private unowned let app: App<Gateway>
     private unowned let side: SideConnection
     private let radio: any RadioLink
+    private let survey: SurveyPart
     /// When the gateway was started.
     private let startedAt: MonotonicInstant
     /// nil while the configuration has no rooms service.
@@ -31,9 +32,11 @@ final class ReadingFeedPart: SidePart {
     private var publishedPhones: [BeaconUUID] = []
     /// The adapters in it.
     private var publishedAdapters: [DeviceAddress] = []
+    /// What it says of the beacon that this gateway sends.
+    private var publishedSurvey: SurveySending?
 
-    init(_ app: App<Gateway>, _ side: SideConnection, _ radio: any RadioLink) {
-        (self.app, self.side, self.radio) = (app, side, radio)
+    init(_ app: App<Gateway>, _ side: SideConnection, _ radio: any RadioLink, _ survey: SurveyPart) {
+        (self.app, self.side, self.radio, self.survey) = (app, side, radio, survey)
         startedAt = app.host.now
     }
 
@@ -75,7 +78,10 @@ final class ReadingFeedPart: SidePart {
         side.subscribe()
     }
 
-    func stop() { (sender, timer, armed) = (nil, nil, nil) }
+    func stop() {
+        (sender, timer, armed) = (nil, nil, nil)
+        survey.adopt(nil, by: "")
+    }
 
     private static func randomStartID() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
 
@@ -85,6 +91,7 @@ final class ReadingFeedPart: SidePart {
     func handle(_ input: ReadingFeed.Input, at now: MonotonicInstant) {
         guard sender != nil else { return }
         let isQuiet = !app.core.mayPublish(.readings, of: 0, at: now)
+        survey.setQuiet(isQuiet)
         if sender?.needsReports(at: now) == true {
             send(.reports(radio.adapters.reduce(0) { $0 &+ $1.reports }), isQuiet, at: now)
         }
@@ -116,7 +123,11 @@ final class ReadingFeedPart: SidePart {
 
     func connected(at now: MonotonicInstant) { sender?.connected(at: now) }
 
-    func disconnected(at now: MonotonicInstant) { sender?.disconnected(at: now) }
+    func disconnected(at now: MonotonicInstant) {
+        sender?.disconnected(at: now)
+        // Nobody can say any longer that it is to be sent.
+        survey.adopt(nil, by: "")
+    }
 
     func answered(_ token: SideToken?) {
         if let token { sender?.answered(token) }
@@ -132,6 +143,7 @@ final class ReadingFeedPart: SidePart {
         // An empty message removes a retained one.
         guard !message.payload.isEmpty else {
             sender?.setSite(false)
+            survey.adopt(nil, by: "")
             handle(.tags(nil), at: now)
             side.subscribe()
             return true
@@ -146,13 +158,19 @@ final class ReadingFeedPart: SidePart {
 
     private func adopt(_ list: [UInt8], _ settings: ReadingFeedSettings, at now: MonotonicInstant) {
         do {
-            let beacons = try FeedDecoder.tags(list).beacons
+            let list = try FeedDecoder.tags(list)
+            let beacons = list.beacons
             let isNews = !isOn
+            survey.setQuiet(!app.core.mayPublish(.readings, of: 0, at: now))
+            survey.adopt(list.survey, by: settings.gateway)
             sender?.setSite(true)
             tags = Set(beacons.map(\.uuid))
             side.owner?.tagsChanged()
-            handle(.tags(beacons), at: now)
-            guard isNews else { return publishPhones() }
+            handle(.tags(beacons, gateways: survey.heard), at: now)
+            guard isNews else {
+                publishPhones()
+                return publishSurvey()
+            }
             side.subscribe()
             app.log.info("site '\(settings.site)' has \(beacons.count) tags; their readings are published")
             publishCard()
@@ -195,6 +213,12 @@ final class ReadingFeedPart: SidePart {
         publishCard()
     }
 
+    /// Publishes the card again if something else has become of the beacon that this gateway is to send than it says.
+    func publishSurvey() {
+        guard isOn, publishedSurvey != survey.sending else { return }
+        publishCard()
+    }
+
     private var adapters: [DeviceAddress] {
         Array(radio.adapters.compactMap(\.address).prefix(GatewayCard.mostAdapters))
     }
@@ -207,7 +231,8 @@ final class ReadingFeedPart: SidePart {
         if clock.isKnown { card.since = clock.epochSeconds(at: startedAt) }
         card.phones = phones
         card.adapters = adapters
-        (publishedPhones, publishedAdapters) = (card.phones, card.adapters)
+        card.survey = survey.sending
+        (publishedPhones, publishedAdapters, publishedSurvey) = (card.phones, card.adapters, card.survey)
         publish(card, settings)
     }
 

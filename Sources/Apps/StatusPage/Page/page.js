@@ -125,6 +125,7 @@ function inOrder(beacons) {
 function drawBeacon(beacon) {
   const id = `${beacon.uuid}:${beacon.major}:${beacon.minor}`, who = make("td", { class: "who" });
   if (beacon.regions.length) beacon.regions.forEach((text, index) => who.append(index ? ", " : "", name(text)));
+  else if (beacon.gateway) who.append("gateway ", name(beacon.gateway));
   else {
     const button = make("button", { type: "button", "data-role": "make", "aria-label": `Make a region of beacon ${beacon.major} ${beacon.minor}` }, "Make a region");
     button.onclick = () => askRegion(beacon);
@@ -183,6 +184,11 @@ function tiles() {
     if (proxy.failed) facts.push(proxy.failed + " without the key");
     list.push([`Bluetooth proxy ${clean(proxy.name)}`, proxy.problem ? "not listening" : `port ${proxy.port}, ${served} client${served === 1 ? "" : "s"}`, proxy.problem ? clean(proxy.problem) : facts.join(" · "), Boolean(proxy.problem) || proxy.clients.some(client => client.refusal)]);
   }
+  if (state.ownBeacon) {
+    const own = state.ownBeacon, problem = own.problem && clean(`${own.problem.text}; ${own.problem.cure}`);
+    const pace = own.burst ? "in 6 s of each minute" : `one packet each ${own.interval} ms`;
+    list.push(["Own beacon", problem ? "not sent" : own.interval ? `sent by ${clean(own.adapter)}` : "asked for", problem || (own.interval ? pace : "the controller has not confirmed it yet"), Boolean(problem)]);
+  }
   const queue = [`${state.queue.sent.toLocaleString()} sent`];
   if (state.queue.setAside) queue.push(state.queue.setAside + " set aside");
   if (state.queue.dropped) queue.push(state.queue.dropped + " given up");
@@ -223,9 +229,9 @@ function show(next) {
     item => JSON.stringify([item.tracker.tid, called(item.tracker), item.tracker.monitoring, item.tracker.regions.filter(r => r.inside).length, item.tracker.regionCount, item.tracker.regions.some(r => r.stale)]),
     item => drawTracker(item.tracker, item.position));
   keyed.forEach(item => fillRooms($("trackers").children[item.position].querySelector(".rooms"), item.tracker, item.position));
-  const beacons = inOrder(state.beacons.filter(beacon => !$("only-unknown").checked || !beacon.regions.length));
+  const beacons = inOrder(state.beacons.filter(beacon => !$("only-unknown").checked || !beacon.regions.length && !beacon.gateway));
   fill($("beacons"), beacons, beacon => `${beacon.uuid}:${beacon.major}:${beacon.minor}`,
-    beacon => JSON.stringify([beacon.rssi, beacon.distance, beacon.interval, beacon.series, beacon.regions, charge(beacon.battery), beacon.heardAgo > 15 ? ago(beacon.heardAgo) : 0]), drawBeacon);
+    beacon => JSON.stringify([beacon.rssi, beacon.distance, beacon.interval, beacon.series, beacon.regions, beacon.gateway, charge(beacon.battery), beacon.heardAgo > 15 ? ago(beacon.heardAgo) : 0]), drawBeacon);
   $("beacon-table").hidden = !beacons.length;
   $("beacon-count").textContent = `(${state.beaconCount})`;
   $("no-beacons").hidden = beacons.length > 0;

@@ -106,6 +106,10 @@ struct StatusText {
                     + "\(proxy.dropped) dropped, \(proxy.lost) lost, \(proxy.refused) refused, \(proxy.failed) without the key",
             ]
         }
+        if let beacon = status.ownBeacon {
+            let remedy = beacon.problem.map { "; \($0.remedy)" } ?? ""
+            rows.append(["own beacon", beacon.word, beacon.text + remedy])
+        }
         let queue = status.queue
         let receiver = (status.brokers.first?.kind ?? .broker).rawValue
         rows.append([

@@ -51,6 +51,7 @@ extension StatusSnapshot.BeaconState {
             regions: json["regions"].elements(\.string))
         regionCount = max(regions.count, Int(clamping: json["regionCount"]?.asCount ?? 0))
         battery = json["battery"].flatMap { BatteryState(reading: $0, at: now) }
+        gateway = json["gateway"]?.string
     }
 
     private static func series(_ text: String) -> [RSSI?] {

@@ -31,6 +31,7 @@ extension StatusSnapshot {
         unlistedBeacons = max(0, Int(clamping: json["beaconCount"]?.asCount ?? 0) - beacons.count)
         phones = json["phones"].elements { PhoneStatus(reading: $0, at: now) }
         proxies = json["bluetoothProxies"].elements { ProxyState(reading: $0, at: now) }
+        ownBeacon = json["ownBeacon"].flatMap(OwnBeacon.init(reading:))
         counters.sightings = json["counters"]?["sightings"]?.asCount ?? 0
         malformed = MalformedCounters(reading: json["malformedByKind"] ?? .null)
         refusals = json["refusedCommands"].elements { RecentRefusals.Refusal(reading: $0, at: now) }

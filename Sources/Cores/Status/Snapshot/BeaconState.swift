@@ -23,6 +23,8 @@ extension StatusSnapshot {
         package var regions: [String]
         /// The number of regions that the beacon belongs to.
         package var regionCount: Int
+        /// The gateway of the site that sends it; nil: none does.
+        package var gateway: String?
         /// nil if the battery was not read since the start or the beacon belongs to no region.
         package var battery: BatteryState?
 
@@ -56,6 +58,7 @@ extension StatusSnapshot.BeaconState {
             // One string instead of thirty values, because it is sent to each client every second.
             "series": .string(series.map { $0.map { "\($0.dBm)" } ?? "" }.joined(separator: ",")),
             "regions": .array(regions.map { .shown($0) }), "regionCount": .integer(Int64(regionCount)),
+            "gateway": .optional(gateway.map { .shown($0) }),
             "battery": .optional(battery.map { $0.json(at: now) }),
         ]
     }

@@ -45,6 +45,8 @@ package struct StatusSnapshot: Sendable {
     package var phones: [PhoneStatus] = []
     /// The Bluetooth proxies, one for each adapter; empty if they are off.
     package var proxies: [ProxyState] = []
+    /// The beacon that the site asks this gateway to send; nil: it asks for none.
+    package var ownBeacon: OwnBeacon?
     package var counters = Gateway.Counters()
     /// The last refused commands and waypoints, the newest first.
     package var refusals: [RecentRefusals.Refusal] = []
@@ -124,6 +126,7 @@ extension StatusSnapshot {
             "transitions": .array(transitions.prefix(Self.listedTransitions).map { $0.json(at: now) }),
             "phones": .array(phones.map { $0.json(at: now) }),
             "bluetoothProxies": .array(proxies.map { $0.json(at: now) }),
+            "ownBeacon": .optional(ownBeacon?.json),
             "counters": counters.json, "refusedCommands": .array(refusals.map { $0.json(at: now) }),
             "overflow": ["sightings": .count(overflow.sightings), "incoming": .count(overflow.incoming)],
             "malformed": .count(malformed.total),
