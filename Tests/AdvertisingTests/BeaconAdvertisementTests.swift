@@ -409,12 +409,12 @@ import Testing
         _ = fixture.drain()
         fixture.answer(.addAdvertising, status: status)
         #expect(fixture.drain() == ["pause 0"])
-        fixture.wait(.milliseconds(30))
+        fixture.wait(.milliseconds(20))
         #expect(fixture.drain() == ["addAdvertising 0"])
         // The controller has not ended its scan yet.
         fixture.answer(.addAdvertising, status: status)
-        #expect(fixture.drain() == [])
-        fixture.wait(.milliseconds(30))
+        #expect(fixture.drain() == ["pause 0"])
+        fixture.wait(.milliseconds(20))
         #expect(fixture.drain() == ["addAdvertising 0"])
         fixture.answer(.addAdvertising, result: [5])
         #expect(fixture.drain() == ["go on 0"])
@@ -436,15 +436,26 @@ import Testing
         for round in 0..<4 {
             for _ in 0...5 {
                 fixture.answer(.addAdvertising, status: ManagementStatus.busy)
-                fixture.wait(.milliseconds(30))
+                fixture.wait(.milliseconds(20))
             }
             #expect(fixture.drain().last == "go on 0")
             guard round < 3 else { break }
             fixture.wait(.seconds(1))
             fixture.features(sets: false)
-            fixture.wait(.milliseconds(30))
+            fixture.wait(.milliseconds(20))
         }
         #expect(refusal(fixture)?.hasSuffix("the kernel refuses addAdvertising: Busy") == true)
+        // A minute later one round is enough to know.
+        fixture.wait(.seconds(60))
+        fixture.features(sets: false)
+        fixture.wait(.milliseconds(20))
+        for _ in 0...5 {
+            fixture.answer(.addAdvertising, status: ManagementStatus.busy)
+            fixture.wait(.milliseconds(20))
+        }
+        _ = fixture.drain()
+        fixture.wait(.seconds(30))
+        #expect(fixture.drain() == [])
     }
 
     @Test func `Beside the advertisement of another program nothing is sent, because the two would take turns`() {

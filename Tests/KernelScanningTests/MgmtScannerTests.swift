@@ -122,6 +122,54 @@ private final class ScannerFixture: ScannerOutput {
 }
 
 @Suite struct MgmtScannerTests {
+    @Test
+    func
+        `A pause of the scan ends it at the controller, is told as a pause, and ends with the monitor that is set again`()
+        throws
+    {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        scanner.pauseScan(true, by: Receiver(index: 0))
+        // LE Set Scan Enable: off, whoever scans.
+        let command = try #require(fixture.kernel.hci[0]?.commands.first)
+        #expect(command.group == 8 && command.command == 0x0c && command.parameters == [0, 0])
+        #expect(fixture.kernel.sent() == [], "the kernel's monitors stay, those of other programs too")
+        fixture.kernel.stopsScan(0)
+        #expect(fixture.drainEvents(pauses: true) == ["0 pauses"])
+        scanner.pauseScan(false, by: Receiver(index: 0))
+        #expect(
+            fixture.kernel.sent() == ["removeMonitor 0", "setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
+        fixture.kernel.grants(0, handle: 2)
+        #expect(fixture.drainEvents(pauses: true) == ["0 goes on"])
+        fixture.wait(.seconds(3))
+        #expect(fixture.kernel.sent() == [], "and is not set once more")
+    }
+
+    @Test func `A pause that nobody ends is ended after a second`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        scanner.pauseScan(true, by: Receiver(index: 0))
+        fixture.kernel.stopsScan(0)
+        fixture.wait(.milliseconds(999))
+        #expect(fixture.kernel.sent() == [])
+        fixture.wait(.milliseconds(2))
+        #expect(fixture.kernel.sent().last == "addPatternsMonitor 0")
+    }
+
+    @Test func `Where the commands of the scan cannot be seen, the monitor is removed for the pause`() throws {
+        let fixture = ScannerFixture()
+        fixture.kernel.capabilities = [.netAdmin]
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        fixture.kernel.grants(0)
+        _ = fixture.kernel.sent()
+        scanner.pauseScan(true, by: Receiver(index: 0))
+        #expect(fixture.kernel.sent() == ["removeMonitor 0"])
+        scanner.pauseScan(false, by: Receiver(index: 0))
+        #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
+    }
+
     @Test func `An adapter listens when the kernel has granted the monitor`() throws {
         let fixture = ScannerFixture()
         let scanner = try fixture.make()

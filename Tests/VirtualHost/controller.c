@@ -436,6 +436,9 @@ static void reset(void)
         say("reset ends %s", scan.hung ? "the hang" : "the deafness");
     else if (scan.on)
         say("reset ends the scan");
+    for (struct set *s = sets; s < sets + SETS; s++)
+        if (s->on)
+            set_on(s, false, 0);
     memset(&scan, 0, sizeof scan);
     memset(sets, 0, sizeof sets);
     advertising_family = NEITHER;

@@ -51,6 +51,9 @@ struct AdvertisingAdapters: Sendable {
     /// The refusal of the first that has one.
     var refusal: ScanProblem? { adapters.keys.sorted().lazy.compactMap { adapters[$0]?.refusal }.first }
 
-    /// Each may be asked again.
+    /// Each may be asked again, once.
+    mutating func retry() { for index in adapters.keys { adapters[index]?.refusal = nil } }
+
+    /// Each is asked as if it had not refused.
     mutating func forgive() { for index in adapters.keys { adapters[index]?.forgive() } }
 }

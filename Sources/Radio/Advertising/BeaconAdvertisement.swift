@@ -39,7 +39,7 @@ package struct BeaconAdvertisement: Sendable {
     /// Time for a program that clears all advertisements (bluetoothd when it starts) to finish.
     private static let pauseBeforeReturn = Duration.milliseconds(200)
     /// From the command that pauses the scan until the controller has ended it, and between two looks whether it has.
-    private static let pauseOfScan = Duration.milliseconds(30)
+    private static let pauseOfScan = Duration.milliseconds(20)
     private static let mostTries = 5
     private static let busyPause = Duration.seconds(1)
     private static let mostBusy = 3
@@ -294,7 +294,8 @@ package struct BeaconAdvertisement: Sendable {
     ) -> [Effect] {
         step = .pausing(index, instance, tries: tries + 1)
         stepEnd = now.advanced(by: Self.pauseOfScan)
-        return tries == 0 ? [.pauseScan(index, true)] : []
+        // Each time: whoever scans may have begun again meanwhile.
+        return [.pauseScan(index, true)]
     }
 
     private mutating func added(
@@ -353,7 +354,7 @@ package struct BeaconAdvertisement: Sendable {
         guard wanted != nil, held == nil, now >= notBefore else { return [] }
         if isRefused, !isRetrying {
             isRetrying = true
-            adapters.forgive()
+            adapters.retry()
         }
         guard let index = adapters.next else { return [] }
         begin(.reading(index), at: now)
@@ -375,7 +376,8 @@ package struct BeaconAdvertisement: Sendable {
         _ index: UInt16, _ opcode: ManagementCommand.Opcode, status: UInt8, at now: MonotonicInstant
     ) -> [Effect] {
         let busy = adapters[index]?.busy ?? 0
-        if status == ManagementStatus.busy, busy < Self.mostBusy {
+        let mayPass = status == ManagementStatus.busy || opcode == .addAdvertising && status == ManagementStatus.failed
+        if mayPass, busy < Self.mostBusy {
             adapters[index]?.busy = busy + 1
             notBefore = now.advanced(by: Self.busyPause)
             return []

@@ -242,10 +242,13 @@ package final class MgmtScanner: FallibleScanner {
 
     package func pauseScan(_ isPaused: Bool, by receiver: Receiver) {
         guard let adapter = byIndex[receiver.index], adapter.isReady, !adapter.isArming else { return }
+        adapter.retry?.cancel()
         guard isPaused else { return arm(receiver.index) }
-        // The kernel scans while there is a monitor. If that of another program is there, it goes on.
-        if let handle = adapter.monitor { monitor.send(.removeMonitor(receiver.index, handle: handle)) }
-        adapter.monitor = nil
+        // Behind the kernel's back, because it scans for the monitors of other programs, too, and for those of killed ones.
+        if !adapter.observer.endScan(), let handle = adapter.monitor {
+            monitor.send(.removeMonitor(receiver.index, handle: handle))
+            adapter.monitor = nil
+        }
         retryArming(adapter, after: .seconds(1))
     }
 

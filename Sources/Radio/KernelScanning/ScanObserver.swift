@@ -14,6 +14,8 @@ final class ScanObserver: HCIReaderDelegate {
     private let reader: HCIReader
     private var hasComplained = false
     private var parser = AdvertisingReportParser()
+    /// The set of commands with which the scan was begun; nil: none was seen yet.
+    private var family: ScanFamily?
     /// Whether devices are asked by this program's own window of active scan. What only their answers say is not for presence, which would
     /// know a device during windows alone, and take its silence between them for an absence.
     var leavesOutResponses = false
@@ -63,6 +65,15 @@ final class ScanObserver: HCIReaderDelegate {
         watch.notice(.warning, "whether the controller really scans is not checked: \(reason)")
     }
 
+    /// Ends the controller's scan, whoever has begun it. The kernel begins it again when a monitor is set.
+    ///
+    /// - Returns: false if nobody knows how it was begun, or the adapter has no raw socket.
+    func endScan() -> Bool {
+        guard reader.isOpen, let family, let socket = kernel.openHCI(watch.index) else { return false }
+        let command = (Int32(ScanFamily.group), Int32(family.enableCommand), family.enable(false))
+        return (try? socket.command(group: command.0, command: command.1, parameters: command.2)) != nil
+    }
+
     /// Called now and then.
     func tick() {
         let lost = reader.lostPackets()
@@ -76,6 +87,7 @@ final class ScanObserver: HCIReaderDelegate {
 
     func saw(command opcode: UInt16, parameters: Span<UInt8>) {
         guard let command = ScanCommand(opcode: opcode, parameters: parameters) else { return }
+        family = command.family ?? family
         watch.saw(command, at: host.now)
         choose()
     }
