@@ -1,11 +1,14 @@
 import Advertising
 import Base
 import Beacon
+import Health
 import JSON
 import Messaging
 import Scanning
 import ServiceSupport
+import Shell
 import SiteProtocol
+import Status
 import TestSupport
 import Testing
 
@@ -89,7 +92,8 @@ struct SurveyServiceTests {
         #expect(status.ownBeacon?.word == "sent" && status.ownBeacon?.adapter == "hci0")
         #expect(status.findings.contains { $0.subject == "survey" && $0.level == .ok })
         try asks(fixture)
-        #expect(fixture.radio.sends == 1 && (try cards(fixture)).count == 2, "the same list changes nothing")
+        #expect(fixture.radio.sends == 1, "the same list changes nothing")
+        #expect(try cards(fixture).count == 2)
     }
 
     @Test func `A refusal is in the card, in the status and in its findings`() throws {

@@ -138,6 +138,8 @@ package final class FakeHome: StatusSource {
             beacon.distance = beacon.rssi.map { distance(dBm: $0.dBm) }
             beacon.regions = rooms.flatMap { list in list.filter { $0.beacon == beacon.id }.map(\.name) }
             beacon.regionCount = beacon.regions.count
+            // Beside its region, which the page shows then.
+            if beacon.id.minor == 4 { beacon.gateway = "pi-hall" }
             return beacon
         }
         snapshot.phones = [
@@ -149,8 +151,20 @@ package final class FakeHome: StatusSource {
                 lastHeard: now.advanced(by: .seconds(-6 * 86400)), gateways: []),
         ]
         snapshot.proxies = [Self.proxy(at: now)]
+        snapshot.ownBeacon = Self.ownBeacon(isRefused: hasTrouble)
         snapshot.findings = findings
         return snapshot
+    }
+
+    /// The beacon for the other gateways of the site.
+    private static func ownBeacon(isRefused: Bool) -> StatusSnapshot.OwnBeacon {
+        var own = StatusSnapshot.OwnBeacon(BeaconID(uuid: BeaconUUID(high: 7, low: 8), major: 0, minor: 3))
+        if isRefused {
+            own.problem = .init(text: "hci0 does not send it: the kernel refuses addAdvertising: Busy", remedy: "wait")
+        } else {
+            (own.adapter, own.interval, own.isBurst) = ("hci0", .milliseconds(1304), true)
+        }
+        return own
     }
 
     /// A proxy that serves one Home Assistant, and refuses another.
