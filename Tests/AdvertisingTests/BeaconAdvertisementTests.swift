@@ -131,7 +131,7 @@ import Testing
         #expect(fixture.drainCommands() == [.addAdvertisingData(0, instance: 4, Self.beacon.advertisingData)])
         #expect(fixture.value.state == .asked)
         fixture.answer(.addExtendedAdvertisingData, result: [4])
-        #expect(fixture.value.state == .sends(adapter: 0, interval: .seconds(1), isBurst: false))
+        #expect(fixture.value.state == .sends(adapter: 0, interval: .seconds(1), burst: nil))
         fixture.wait(.seconds(3600))
         #expect(fixture.drain() == [], "it lasts")
     }
@@ -373,7 +373,7 @@ import Testing
                 fixture.drainCommands()
                     == [.addAdvertising(0, instance: 5, Self.beacon.advertisingData, seconds: 6)])
             fixture.answer(.addAdvertising, result: [5])
-            guard case .sends(0, let interval, true) = fixture.value.state else {
+            guard case .sends(0, let interval, .seconds(6)) = fixture.value.state else {
                 Issue.record("\(fixture.value.state)")
                 return
             }
@@ -386,6 +386,31 @@ import Testing
             fixture.wait(.seconds(1))
             #expect(fixture.drain() == ["readAdvertisingFeatures 0"])
         }
+    }
+
+    @Test
+    func
+        `Where the adapter is connectable the kernel sends slower, and the beacon is on the air for most of the minute`()
+    {
+        var fixture = Fixture()
+        fixture.want(Self.beacon)
+        fixture.adapter(0, [.powered, .lowEnergy, .connectable])
+        _ = fixture.drain()
+        fixture.features(sets: false)
+        #expect(
+            fixture.drainCommands() == [.addAdvertising(0, instance: 5, Self.beacon.advertisingData, seconds: 54)])
+        fixture.answer(.addAdvertising, result: [5])
+        #expect(
+            fixture.value.state
+                == .sends(adapter: 0, interval: BurstOfMinute(isConnectable: true).interval, burst: .seconds(54)))
+        fixture.wait(.seconds(60))
+        #expect(fixture.drain() == ["readAdvertisingFeatures 0"], "also if the end was not told")
+    }
+
+    @Test(arguments: [true, false])
+    func `A burst has less than one packet a second in the mean`(isConnectable: Bool) {
+        let burst = BurstOfMinute(isConnectable: isConnectable)
+        #expect(burst.interval > .seconds(1) && burst.interval < .milliseconds(1500))
     }
 
     @Test func `A burst whose end is not told does not stop the next one`() {

@@ -56,7 +56,7 @@ struct SurveyServiceTests {
     }
 
     private func sending(_ fixture: ServiceFixture) {
-        fixture.radio.say(.sends(adapter: 0, interval: .seconds(1), isBurst: false), leaving: [Self.place])
+        fixture.radio.say(.sends(adapter: 0, interval: .seconds(1), burst: nil), leaving: [Self.place])
         fixture.settle()
     }
 
@@ -176,7 +176,7 @@ struct SurveyServiceTests {
         let fixture = try ServiceFixture(in: directory)
         try asks(fixture)
         sending(fixture)
-        fixture.radio.say(.sends(adapter: 0, interval: .seconds(1), isBurst: false), leaving: [Self.place])
+        fixture.radio.say(.sends(adapter: 0, interval: .seconds(1), burst: nil), leaving: [Self.place])
         fixture.settle()
         let next = try fixture.restarted()
         #expect(next.radio.removed == [Self.place])

@@ -162,7 +162,7 @@ package final class FakeHome: StatusSource {
         if isRefused {
             own.problem = .init(text: "hci0 does not send it: the kernel refuses addAdvertising: Busy", remedy: "wait")
         } else {
-            (own.adapter, own.interval, own.isBurst) = ("hci0", .milliseconds(1304), true)
+            (own.adapter, own.interval, own.burst) = ("hci0", .milliseconds(1304), .seconds(6))
         }
         return own
     }

@@ -97,8 +97,8 @@ final class SurveyPart {
         var own = StatusSnapshot.OwnBeacon(wanted)
         switch radio.sending {
         case .off, .asked: break
-        case .sends(let adapter, let interval, let isBurst):
-            (own.adapter, own.interval, own.isBurst) = ("hci\(adapter)", interval, isBurst)
+        case .sends(let adapter, let interval, let burst):
+            (own.adapter, own.interval, own.burst) = ("hci\(adapter)", interval, burst)
         case .refused(let problem): own.problem = .init(text: problem.text, remedy: problem.remedy)
         }
         return own

@@ -7,8 +7,8 @@ import Scanning
 /// clock or a socket. At any moment at most one command waits for its answer.
 ///
 /// A controller with advertising sets gets one set with an interval of a second, which lasts until it is removed. Without sets the
-/// kernel sends each advertisement every 100 to 150 ms, whatever is asked. There the beacon is on the air for 6 s of each minute, so
-/// that it has less than one packet a second in the mean. The kernel ends such a burst by itself, also when this program was killed.
+/// kernel sends each advertisement every 100 to 150 ms, whatever is asked. There the beacon is on the air for a part of each minute
+/// (`BurstOfMinute`). The kernel ends such a burst by itself, also when this program was killed.
 ///
 /// Numbers of advertisements have no owner in the kernel. Other programs, such as bluetoothd, take the lowest; so this takes the
 /// highest that is free, and removes only what it has added itself, perhaps in an earlier run (`left`).
@@ -21,18 +21,11 @@ package struct BeaconAdvertisement: Sendable {
         let adapter: UInt16
         let instance: UInt8
         let beacon: BeaconID
-        /// When it must have ended by itself; nil: it lasts.
+        /// When a burst must have ended by itself; nil: it lasts.
         let end: MonotonicInstant?
     }
 
     package static let interval = Duration.seconds(1)
-    /// A burst, and the time from one to the next.
-    package static let burst = Duration.seconds(6)
-    package static let burstPeriod = Duration.seconds(60)
-    /// Between two packets of a burst: 125 ms, and on average 5 ms that a controller adds by chance.
-    private static let burstInterval = Duration.milliseconds(130)
-    /// The kernel lets advertisements take turns, so that a burst beside one other takes twice its time.
-    private static let longestBurst = Duration.seconds(15)
     private static let retryPeriod = Duration.seconds(60)
     /// For the kernel to answer.
     private static let answerTimeout = Duration.seconds(10)
@@ -216,7 +209,7 @@ package struct BeaconAdvertisement: Sendable {
             return set(index, instance, at: now)
         case .settingData(_, let instance):
             guard status == ManagementStatus.success else { return refuse(index, opcode, status: status, at: now) }
-            return sends(index, instance, end: nil, at: now)
+            return sends(index, instance, nil, at: now)
         case .adding(_, let instance, let tries):
             return added(index, instance, tries: tries, status: status, at: now)
         case .idle, .pausing: return []
@@ -285,7 +278,7 @@ package struct BeaconAdvertisement: Sendable {
         _ beacon: BeaconID, _ index: UInt16, _ instance: UInt8, tries: Int, at now: MonotonicInstant
     ) -> Effect {
         begin(.adding(index, instance, tries: tries), at: now)
-        let seconds = UInt16(clamping: Self.burst.components.seconds)
+        let seconds = UInt16(clamping: burst(of: index).duration.components.seconds)
         return .send(.addAdvertising(index, instance: instance, beacon.advertisingData, seconds: seconds))
     }
 
@@ -311,23 +304,27 @@ package struct BeaconAdvertisement: Sendable {
         guard status == ManagementStatus.success else {
             return goesOn + refuse(index, .addAdvertising, status: status, at: now)
         }
-        notBefore = now.advanced(by: Self.burstPeriod)
-        return goesOn + sends(index, instance, end: now.advanced(by: Self.longestBurst), at: now)
+        notBefore = now.advanced(by: BurstOfMinute.period)
+        return goesOn + sends(index, instance, burst(of: index), at: now)
     }
 
     private mutating func sends(
-        _ index: UInt16, _ instance: UInt8, end: MonotonicInstant?, at now: MonotonicInstant
+        _ index: UInt16, _ instance: UInt8, _ burst: BurstOfMinute?, at now: MonotonicInstant
     ) -> [Effect] {
         guard let asked else { return [] }
-        held = Held(adapter: index, instance: instance, beacon: asked, end: end)
+        held = Held(
+            adapter: index, instance: instance, beacon: asked,
+            end: burst.map { now.advanced(by: $0.longest) })
         adapters[index]?.busy = 0
         isRetrying = false
         if wanted == asked {
-            let packets = Self.burst.nanoseconds / Self.burstInterval.nanoseconds
-            let interval = end == nil ? Self.interval : .nanoseconds(Self.burstPeriod.nanoseconds / packets)
-            state = .sends(adapter: index, interval: interval, isBurst: end != nil)
+            state = .sends(adapter: index, interval: burst?.interval ?? Self.interval, burst: burst?.duration)
         }
         return proceed(at: now)
+    }
+
+    private func burst(of index: UInt16) -> BurstOfMinute {
+        BurstOfMinute(isConnectable: adapters[index]?.settings.contains(.connectable) == true)
     }
 
     // MARK: What is next

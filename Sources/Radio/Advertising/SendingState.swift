@@ -11,8 +11,8 @@ package enum SendingState: Hashable, Sendable {
     /// - Parameters:
     ///   - adapter: `hci` and this number.
     ///   - interval: The mean time between two packets.
-    ///   - isBurst: Whether they come in one burst a minute (`BeaconAdvertisement`).
-    case sends(adapter: UInt16, interval: Duration, isBurst: Bool)
+    ///   - burst: How long of each minute they come (`BurstOfMinute`); nil: all the time.
+    case sends(adapter: UInt16, interval: Duration, burst: Duration?)
     /// It is not sent.
     case refused(ScanProblem)
 }

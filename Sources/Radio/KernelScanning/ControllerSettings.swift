@@ -5,6 +5,8 @@ package struct ControllerSettings: OptionSet, Hashable, Sendable {
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     package static let powered = ControllerSettings(rawValue: 1 << 0)
+    /// Others may connect. The kernel then makes every advertisement connectable.
+    package static let connectable = ControllerSettings(rawValue: 1 << 1)
     package static let bondable = ControllerSettings(rawValue: 1 << 4)
     package static let secureSimplePairing = ControllerSettings(rawValue: 1 << 6)
     package static let lowEnergy = ControllerSettings(rawValue: 1 << 9)

@@ -186,7 +186,7 @@ function tiles() {
   }
   if (state.ownBeacon) {
     const own = state.ownBeacon, problem = own.problem && clean(`${own.problem.text}; ${own.problem.cure}`);
-    const pace = own.burst ? "in 6 s of each minute" : `one packet each ${own.interval} ms`;
+    const pace = own.burst ? `in ${own.burst} s of each minute` : `one packet each ${own.interval} ms`;
     list.push(["Own beacon", problem ? "not sent" : own.interval ? `sent by ${clean(own.adapter)}` : "asked for", problem || (own.interval ? pace : "the controller has not confirmed it yet"), Boolean(problem)]);
   }
   const queue = [`${state.queue.sent.toLocaleString()} sent`];

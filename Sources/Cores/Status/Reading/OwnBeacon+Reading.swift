@@ -11,7 +11,7 @@ extension StatusSnapshot.OwnBeacon {
         self.init(beacon)
         adapter = json["adapter"]?.string
         interval = json["interval"]?.whole(in: Self.intervals).map { .milliseconds($0) }
-        isBurst = json["burst"] == .bool(true)
+        burst = json["burst"]?.whole(in: 1...60).map { .seconds($0) }
         problem = json["problem"].flatMap { problem in
             problem["text"]?.string.map { .init(text: $0, remedy: problem["cure"]?.string ?? "") }
         }

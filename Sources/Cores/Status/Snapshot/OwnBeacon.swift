@@ -11,8 +11,8 @@ extension StatusSnapshot {
         package var interval: Duration?
         /// The adapter that sends; nil: none does.
         package var adapter: String?
-        /// Whether the packets come in one burst a minute.
-        package var isBurst = false
+        /// How long of each minute the packets come; nil: all the time.
+        package var burst: Duration?
         /// Why it is not sent; nil: it is, or nobody has answered yet.
         package var problem: Problem?
 
@@ -24,7 +24,8 @@ extension StatusSnapshot.OwnBeacon {
     var json: JSONValue {
         [
             "beacon": .string("\(beacon)"), "adapter": .optional(adapter.map { .shown($0) }),
-            "interval": .optional(interval.map { .integer($0.nanoseconds / 1_000_000) }), "burst": .bool(isBurst),
+            "interval": .optional(interval.map { .integer($0.nanoseconds / 1_000_000) }),
+            "burst": .optional(burst.map { .integer($0.components.seconds) }),
             "problem": .optional(problem.map { ["text": .shown($0.text), "cure": .shown($0.remedy)] }),
         ]
     }
@@ -36,7 +37,9 @@ extension StatusSnapshot.OwnBeacon {
     package var text: String {
         if let problem { return "\(beacon): \(problem.text)" }
         guard let interval, let adapter else { return "\(beacon): the controller has not confirmed it yet" }
-        let pace = isBurst ? "in 6 s of each minute" : "one packet each \(interval.nanoseconds / 1_000_000) ms"
+        let pace =
+            burst.map { "in \($0.components.seconds) s of each minute" }
+            ?? "one packet each \(interval.nanoseconds / 1_000_000) ms"
         return "\(beacon) by \(adapter), \(pace)"
     }
 
