@@ -4,7 +4,9 @@ import JSON
 struct RunningService {
     /// Subjects of the service's findings that no check of `doctor` can replace: only the service knows what it was refused, and
     /// whether its connection lasts.
-    private static let subjects: Set<String> = ["broker", "server", "connection", "rights", "limits", "queue", "survey"]
+    private static let subjects: Set<String> = [
+        "broker", "server", "connection", "rights", "limits", "queue", "survey",
+    ]
 
     /// What needs a person some day. The service works meanwhile.
     private static let care: Set<String> = ["battery", "unheard", "version"]
