@@ -168,6 +168,12 @@ private final class ScannerFixture: ScannerOutput {
         #expect(fixture.kernel.sent() == ["removeMonitor 0"])
         scanner.pauseScan(false, by: Receiver(index: 0))
         #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
+        fixture.kernel.grants(0, handle: 2)
+        // One that nobody ends.
+        scanner.pauseScan(true, by: Receiver(index: 0))
+        _ = fixture.kernel.sent()
+        fixture.wait(.seconds(1))
+        #expect(fixture.kernel.sent() == ["setDefaultSystemConfiguration 0", "addPatternsMonitor 0"])
     }
 
     @Test func `An adapter listens when the kernel has granted the monitor`() throws {

@@ -3,7 +3,6 @@
  *
  *   controller [-x] [-d] [-v] [-u|-r] [-a ADDRESS] [SCRIPT|-]
  *     -x  a Bluetooth 5 controller: extended scanning, extended advertising reports, advertising sets
- *     -p  with -x: one without advertising sets, such as those on the boards of the Raspberry Pi
  *     -d  the duplicate filter compares the data too (default: address and event type only)
  *     -v  log every HCI command
  *     -a  the controller's own public address
@@ -871,10 +870,9 @@ static void take(const uint8_t *packet, int length)
 static int options(int argc, char **argv)
 {
     int option;
-    while ((option = getopt(argc, argv, "xpdvura:l:")) != -1) {
+    while ((option = getopt(argc, argv, "xdvura:l:")) != -1) {
         switch (option) {
         case 'x': has_extended = has_sets = true; break;
-        case 'p': has_sets = false; break;
         case 'l': snprintf(link_folder, sizeof link_folder, "%s", optarg); break;
         case 'd': filter_compares_data = true; break;
         case 'v': logs_commands = true; break;

@@ -23,6 +23,8 @@ package final class BeaconSender {
     private var toldPlaces: [AdvertisementPlace] = []
     /// The socket cannot be opened, or has failed.
     private var failure: ScanProblem?
+    /// What was on the air when the socket failed.
+    private var lost: [AdvertisementPlace] = []
     /// Called when `state` or `places` have changed.
     package var onChange: () -> Void = {}
 
@@ -40,7 +42,7 @@ package final class BeaconSender {
 
     package var state: SendingState { failure.map { .refused($0) } ?? advertisement.state }
     /// What would be left on the air if the program was killed now.
-    package var places: [AdvertisementPlace] { advertisement.places }
+    package var places: [AdvertisementPlace] { advertisement.places + lost }
 
     /// - Parameter beacon: nil: none is sent any longer.
     package func send(_ beacon: BeaconID?) {
@@ -76,6 +78,9 @@ package final class BeaconSender {
             self.channel = channel
             failure = nil
             give(.readIndexList)
+            let left = lost
+            lost = []
+            if !left.isEmpty { carryOut(advertisement.found(left, at: host.now)) }
         } catch {
             fail("\(error)")
         }
@@ -85,6 +90,7 @@ package final class BeaconSender {
         close()
         failure = ScanProblem(
             "the kernel cannot be asked to send it: \(reason)", remedy: "it is tried again every minute")
+        lost = places
         advertisement = BeaconAdvertisement()
         timer?.cancel()
         timer = host.at(host.now.advanced(by: Self.retryPeriod)) { [weak self] in

@@ -40,6 +40,12 @@ busctl set-property org.bluez /org/bluez/hci0 org.bluez.Adapter1 Powered b false
 within 10 "without power it is off" is_on_air first 0
 within 70 "it comes back" is_on_air first 1
 
+bluetoothd_off
+within 70 "it comes back after the end of bluetoothd, which switches the adapter off" is_on_air first 1
+bluetoothd_on
+sleep 3
+within 70 "and is there after its start, which may remove all advertisements" is_on_air first 1
+
 site_asks '"hall":4'
 within 10 "it is no longer asked for, and off the air" is_on_air first 0
 within 5 "the card says nothing of it any longer" card_says_nothing
