@@ -164,7 +164,8 @@ let package = Package(
         adapter(
             "Apps/GatewayApp",
             [
-                "AddressKeys", "Advertising", "Base", "Beacon", "BlueZScanning", "BluetoothProxy", "Configuration", "DBus",
+                "AddressKeys", "Advertising", "Base", "Beacon", "BlueZScanning", "BluetoothProxy", "Configuration",
+                "DBus",
                 "Encryption",
                 "Gateway", "GatewayEntities",
                 "HTTPMessaging",
@@ -223,7 +224,8 @@ let package = Package(
         tests(
             "GatewayAppTests",
             [
-                "Advertising", "Base", "Beacon", "BluetoothProxy", "CFaultVFS", "Configuration", "DBus", "DBusSupport", "Encryption",
+                "Advertising", "Base", "Beacon", "BluetoothProxy", "CFaultVFS", "Configuration", "DBus", "DBusSupport",
+                "Encryption",
                 "Gateway", "GatewayApp", "GatewayEntities", "Health", "HostSupport", "Identities", "JSON", "Messaging",
                 "OwnTracks", "PageServer", "ReadingFeed", "Regions", "Runtime", "Scanning", "ServiceDiscovery",
                 "ServiceSupport", "Shell", "SiteProtocol", "Status", "StatusPage", "Storage", "System", "TestSupport",
@@ -266,7 +268,8 @@ let package = Package(
                 "TestSupport",
             ]),
         tests(
-            "AdvertisingTests", ["Advertising", "Base", "Beacon", "HostSupport", "KernelScanning", "Scanning", "System"]),
+            "AdvertisingTests",
+            ["Advertising", "Base", "Beacon", "HostSupport", "KernelScanning", "Scanning", "System"]),
         tests(
             "BlueZScanningTests", ["Base", "Beacon", "BlueZScanning", "DBus", "DBusSupport", "HostSupport", "Scanning"]),
         tests(
