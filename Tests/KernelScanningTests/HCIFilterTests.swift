@@ -46,6 +46,15 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [0x0001, 0x0002, 0x0006, 0x0012, 0x0013, 0x0024, 0x002e, 0x002f, 0x0030, 0x1200, 0x2f00] as [UInt16])
+    func `A socket that gives commands alone is told of no packets, and of all else`(code: UInt16) {
+        let filter = ManagementFilter(leftOut: [0x0012, 0x002f])
+        let message = ScriptedKernel.message(code, 0, [0x12, 0, 0x2f, 0])
+        #expect(Self.run(filter.program, message) == ([0x0012, 0x002f].contains(code) ? 0 : .max))
+        #expect(Self.run(ManagementFilter(leftOut: []).program, message) == .max)
+    }
+
     @Test func `What is not about commands is left to the choice of events`() {
         #expect(Self.run(Self.filter.program, [4, 0x3e, 2, 2, 0]) == .max)
         #expect(Self.filter.events == [0x0e, 0x0f])

@@ -177,8 +177,7 @@ final class ScriptedSocket: ScriptedPackets, PacketSocket {
     /// What a command is answered with before `send` returns.
     var answer: ([UInt8]) -> [UInt8]? = { _ in nil }
 
-    private(set) var leftOut: [UInt16] = []
-    func leaveOut(_ codes: [UInt16]) { leftOut = codes }
+    func set(_ filter: ManagementFilter) {}
 
     func send(_ bytes: [UInt8]) throws(SystemError) {
         sent.append(bytes)

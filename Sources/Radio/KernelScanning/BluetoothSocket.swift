@@ -43,18 +43,9 @@ final class BluetoothSocket: PacketSocket {
         try systemCall("write") { bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } }
     }
 
-    func leaveOut(_ codes: [UInt16]) {
-        // A message begins with its code. The program reads numbers with the most significant octet first.
-        var code = [sock_filter(code: UInt16(BPF_LD | BPF_H | BPF_ABS), jt: 0, jf: 0, k: 0)]
-        for (index, value) in codes.enumerated() {
-            let rest = UInt8(codes.count - index)
-            code.append(
-                sock_filter(
-                    code: UInt16(BPF_JMP | BPF_JEQ | BPF_K), jt: rest, jf: 0, k: UInt32(value.byteSwapped)))
-        }
-        code.append(sock_filter(code: UInt16(BPF_RET | BPF_K), jt: 0, jf: 0, k: UInt32.max))
-        code.append(sock_filter(code: UInt16(BPF_RET | BPF_K), jt: 0, jf: 0, k: 0))
-        code.withUnsafeMutableBufferPointer { instructions in
+    func set(_ filter: ManagementFilter) {
+        var program = filter.program
+        program.withUnsafeMutableBufferPointer { instructions in
             var whole = sock_fprog(len: UInt16(instructions.count), filter: instructions.baseAddress)
             // A kernel that does not take the program wakes this one for messages that it then ignores.
             setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &whole, socklen_t(MemoryLayout<sock_fprog>.size))

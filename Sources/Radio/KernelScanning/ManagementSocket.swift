@@ -23,7 +23,8 @@ package final class ManagementSocket: ManagementChannel {
     /// - Throws: if the kernel has no Bluetooth.
     package static func withoutPackets(host: any EventHost) throws(ScannerError) -> ManagementSocket {
         let socket = try ManagementSocket(host: host)
-        socket.socket.leaveOut([ManagementEvent.Code.deviceFound, ManagementEvent.Code.monitorDeviceFound])
+        socket.socket.set(
+            ManagementFilter(leftOut: [ManagementEvent.Code.deviceFound, ManagementEvent.Code.monitorDeviceFound]))
         return socket
     }
 

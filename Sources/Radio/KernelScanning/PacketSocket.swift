@@ -6,8 +6,7 @@ protocol PacketSocket: AnyObject {
     /// Packets that the kernel dropped because this socket was full, since it was opened.
     var drops: UInt32 { get }
     func send(_ bytes: [UInt8]) throws(SystemError)
-    /// The kernel drops messages of the management interface with these codes before they wake this program.
-    func leaveOut(_ codes: [UInt16])
+    func set(_ filter: ManagementFilter)
     /// Receives the waiting packets, as `PacketBuffer.receive` does.
     func receive(batches: Int, _ body: (Span<UInt8>) -> Bool) -> SystemError?
 }
