@@ -64,7 +64,9 @@ for argument in CommandLine.arguments.dropFirst() {
         fail("\(argument) is not known")
     } else if let equals = argument.firstIndex(of: "=") {
         surveyTuning.set(String(argument[..<equals]), Float(argument[argument.index(after: equals)...]) ?? .nan)
-        if !isSurvey { tuning.set(String(argument[..<equals]), Float(argument[argument.index(after: equals)...]) ?? .nan) }
+        if !isSurvey {
+            tuning.set(String(argument[..<equals]), Float(argument[argument.index(after: equals)...]) ?? .nan)
+        }
     } else {
         recordings.append(argument)
     }

@@ -95,7 +95,9 @@ struct GatewaySurveyReport {
 
     private func printTable(_ count: Int) {
         let days = Double(quietMinutes) / 1440
-        print("\(count) homes, \(fixed(days, 0)) days in which nothing happened (\(alone) homes with two gateways or fewer)")
+        print(
+            "\(count) homes, \(fixed(days, 0)) days in which nothing happened (\(alone) homes with two gateways or fewer)"
+        )
         for (kind, count) in wrong.sorted(by: { $0.key < $1.key }) { print("wrongly \(kind): \(count)") }
         print(
             "homes with a wrong name: \(homesWithWrong); wrong names in 300 days: \(fixed(Double(wrong.values.reduce(0, +)) / days * 300, 1)); "

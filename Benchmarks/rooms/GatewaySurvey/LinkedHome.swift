@@ -34,8 +34,10 @@ struct LinkedHome {
         var bodies: [Int: Double] = [:]
     }
 
-    init(number: UInt64) {
-        (plan, radio) = RandomHome.building(number: number)
+    init(number: UInt64) { self.init(number: number, in: RandomHome.building(number: number)) }
+
+    init(number: UInt64, in building: (plan: FloorPlan, radio: HomeRadio)) {
+        (plan, radio) = building
         // Another sequence than the one of the home, which goes on with who lives there.
         var random = Random(seed: number &* 0x9e6c_63d0_876a_68ee &+ 1)
         powers = radio.receivers.map { _ in 2 * random.normal() }
@@ -71,7 +73,8 @@ struct LinkedHome {
     private mutating func move(_ gateway: Int, to room: Int, ifFar isFar: (Double) -> Bool) {
         let place = plan.rooms[room]
         var point = radio.receivers[gateway].at
-        for _ in 0..<100 where !isFar(point.distance(to: radio.receivers[gateway].at)) || point == radio.receivers[gateway].at {
+        for _ in 0..<100
+        where !isFar(point.distance(to: radio.receivers[gateway].at)) || point == radio.receivers[gateway].at {
             point = FloorPlan.nearWall(place.x, place.y, place.floor, &random)
         }
         radio.move(gateway, to: point, in: room)

@@ -10,6 +10,7 @@ struct RandomHome {
         var session: Session
     }
 
+    let number: UInt64
     let home: Home
     /// Seconds between two messages of a node; nil: the receivers are gateways, which send each second.
     let nodePeriod: Double?
@@ -28,6 +29,7 @@ struct RandomHome {
     ///   - isOneWeak: Takes 10 dB from one receiver. All else is the same.
     ///   - restHours: For how long the tag lies on the table. All else is the same, except that a receiver may fail later.
     init(number: UInt64, isOneWeak: Bool = false, restHours: Int = 1) {
+        self.number = number
         var random = Random(seed: number &* 0x2545_f491_4f6c_dd1d)
         (plan, radio) = Self.building(number: number, isOneWeak: isOneWeak, &random)
         home = Home(

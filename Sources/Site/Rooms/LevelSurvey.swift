@@ -86,6 +86,40 @@ package struct LevelSurvey: Sendable {
         zip(names, courses).compactMap { name, course in course.change(of: name) }.sorted { $0.gateway < $1.gateway }
     }
 
+    /// How much more each gateway measures than others, dB; only of those that hear others and are heard by them.
+    ///
+    /// Of two directions of a link the way is the same, so that they differ by what each sends and measures. The mean of a gateway's
+    /// differences is therefore that of its measuring less that of its sending. Most of it is the measuring (`shareOfMeasuring`): radios
+    /// send alike.
+    package var offsets: [String: Float] {
+        let links = differencesOfDirections()
+        var offsets = names.map { _ in Float(0) }
+        // Least squares, by relaxation: each is the mean of what its neighbours say.
+        for _ in 0..<Self.relaxations {
+            for gateway in offsets.indices where !links[gateway].isEmpty {
+                let sum = links[gateway].reduce(0) { $0 + $1.difference + offsets[$1.other] }
+                offsets[gateway] = sum / Float(links[gateway].count)
+            }
+        }
+        let known = offsets.indices.filter { !links[$0].isEmpty }
+        let mean = known.reduce(0) { $0 + offsets[$1] } / Float(max(1, known.count))
+        return Dictionary(
+            uniqueKeysWithValues: known.map { (names[$0], tuning.shareOfMeasuring * (offsets[$0] - mean)) })
+    }
+
+    private static let relaxations = 50
+
+    /// For each gateway by how much more it hears each neighbour than that hears it, dB.
+    private func differencesOfDirections() -> [[(other: Int, difference: Float)]] {
+        var links = names.map { _ in [(other: Int, difference: Float)]() }
+        for pair in pairs where pair.isReady(tuning) {
+            guard let back = pairIndices[pair.receiver * Self.mostGateways + pair.sender], pairs[back].isReady(tuning)
+            else { continue }
+            links[pair.receiver].append((pair.sender, pair.mean - pairs[back].mean))
+        }
+        return links
+    }
+
     /// The mean level of a sender at a receiver, dBm; nil: not heard for long enough.
     package func level(of sender: String, at receiver: String) -> Float? {
         guard let sender = indices[sender], let receiver = indices[receiver],
@@ -141,7 +175,9 @@ package struct LevelSurvey: Sendable {
             let evidence = links.indices.filter { suspects[$0] == nil }.compactMap { gateway in
                 PlaceEvidence(of: links[gateway].filter { suspects[$0.other] == nil }, tuning).map { (gateway, $0) }
             }.filter { $0.1.ofMove >= tuning.likely || $0.1.ofCover >= tuning.certainOfCover }
-            guard let (gateway, strongest) = evidence.max(by: { $0.1.strength < $1.1.strength }) else { return suspects }
+            guard let (gateway, strongest) = evidence.max(by: { $0.1.strength < $1.1.strength }) else {
+                return suspects
+            }
             suspects[gateway] = strongest
         }
     }
@@ -153,7 +189,9 @@ package struct LevelSurvey: Sendable {
             let back = pairIndices[pair.receiver * Self.mostGateways + pair.sender].map { pairs[$0] }
             let both = [pair, back].compactMap { $0 }.filter { $0.change != nil }
             // With both directions the link is counted at the first one alone.
-            guard !both.isEmpty, pair.sender < pair.receiver || back?.change == nil, pair.change != nil else { continue }
+            guard !both.isEmpty, pair.sender < pair.receiver || back?.change == nil, pair.change != nil else {
+                continue
+            }
             let change = both.reduce(0) { $0 + ($1.change ?? 0) } / Float(both.count)
             let variance = both.reduce(0) { $0 + $1.variance } / Float(both.count)
             links[pair.sender].append(LinkChange(other: pair.receiver, decibels: change, variance: variance))

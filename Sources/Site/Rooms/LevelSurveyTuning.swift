@@ -1,6 +1,6 @@
 import Base
 
-/// The constants of `LevelSurvey`. They were chosen in the random homes 1 to 60; `Benchmarks/README.md` has what they do in others.
+/// The constants of `LevelSurvey`. They were chosen in the random homes 1 to 150; `Benchmarks/README.md` has what they do in others.
 package struct LevelSurveyTuning: Sendable {
     /// Levels are compared as means over this time. Two such times pass within ten minutes, however they lie to the event.
     package var block: Duration = .seconds(180)
@@ -17,21 +17,23 @@ package struct LevelSurveyTuning: Sendable {
     package var disturbance: Float = 6
     /// By how much a level changes if one end is moved, dB.
     package var move: Float = 10
-    /// What a body or a thing before a gateway does: it takes so much, dB, from this share of the links; and how rare it is.
+    /// What a body or a thing before a gateway does: it takes so much, dB, from this share of the links.
     package var shadowed: Float = 0.7
-    package var shadow: Float = 7
-    package var shadowSpread: Float = 4
-    package var rarityOfShadow: Float = 4
+    package var shadow: Float = 9
+    package var shadowSpread: Float = 5
     /// Natural logarithm of the odds from which a block speaks for a move, or for a cover.
     package var certain: Float = 10
-    package var likely: Float = 6
-    package var certainOfCover: Float = 4
+    package var likely: Float = 7
+    package var certainOfCover: Float = 8
     /// Blocks in a row after which a gateway counts as moved.
     package var blocksOfMove = 2
     /// The same where each block says only that it is likely: an hour.
     package var blocksOfLikelyMove = 20
     /// Blocks in a row after which it counts as covered. A person who sits before it covers it, too.
-    package var blocksOfCover = 160
+    package var blocksOfCover = 200
+    /// Of the difference between two directions what is the receiver's: radios differ by 3.5 dB in what they measure, and by 2 dB in what they
+    /// send (the random homes; both are assumed).
+    package var shareOfMeasuring: Float = 0.75
     /// What stands for the level of a beacon that is not heard, dBm.
     package var missLevel: Float = -95
     /// A beacon must have been at least so loud that its silence says something, dBm.
@@ -52,7 +54,6 @@ package struct LevelSurveyTuning: Sendable {
         case "shadowed": shadowed = value
         case "shadow": shadow = value
         case "shadowSpread": shadowSpread = value
-        case "rarityOfShadow": rarityOfShadow = value
         case "certain": certain = value
         case "certainOfCover": certainOfCover = value
         case "likely": likely = value

@@ -21,13 +21,14 @@ struct PlaceEvidence: Sendable {
             let density = { (mean: Float, spread: Float) in
                 Self.density(link.decibels - mean, variance: link.variance + spread * spread)
             }
-            usual += FixedMath.log((1 - tuning.disturbed) * density(0, 0) + tuning.disturbed * density(0, tuning.disturbance))
+            usual += FixedMath.log(
+                (1 - tuning.disturbed) * density(0, 0) + tuning.disturbed * density(0, tuning.disturbance))
             moved += FixedMath.log(density(0, tuning.move))
             covered += FixedMath.log(
                 (1 - tuning.shadowed) * density(0, 0) + tuning.shadowed * density(-tuning.shadow, tuning.shadowSpread))
         }
-        ofMove = moved - max(usual, covered - tuning.rarityOfShadow)
-        ofCover = covered - max(usual, moved)
+        ofMove = moved - max(usual, covered)
+        ofCover = covered >= moved ? covered - usual : 0
         neighbours = links.count
         deviating = links.count { $0.deviates(tuning) }
         decibels = links.map(\.decibels).sorted()[links.count / 2]
