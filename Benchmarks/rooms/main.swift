@@ -14,6 +14,8 @@ var printsEach = false
 var isOneWeak = false
 var isAblation = false
 var isOracle = false
+var isSurvey = false
+var surveyTuning = LevelSurveyTuning()
 var restHours: Int?
 var seed: UInt64?
 var every = 1
@@ -38,6 +40,8 @@ for argument in CommandLine.arguments.dropFirst() {
         isAblation = true
     } else if argument == "--oracle" {
         isOracle = true
+    } else if argument == "--survey" {
+        isSurvey = true
     } else if argument == "--weak" {
         isOneWeak = true
     } else if argument.hasPrefix("--rest=") {
@@ -59,7 +63,10 @@ for argument in CommandLine.arguments.dropFirst() {
     } else if argument.hasPrefix("-") {
         fail("\(argument) is not known")
     } else if let equals = argument.firstIndex(of: "=") {
-        tuning.set(String(argument[..<equals]), Float(argument[argument.index(after: equals)...]) ?? .nan)
+        surveyTuning.set(String(argument[..<equals]), Float(argument[argument.index(after: equals)...]) ?? .nan)
+        if !isSurvey {
+            tuning.set(String(argument[..<equals]), Float(argument[argument.index(after: equals)...]) ?? .nan)
+        }
     } else {
         recordings.append(argument)
     }
@@ -72,7 +79,12 @@ if isAblation {
 }
 if let homeCount {
     // The homes from 1001 on are for reporting, those from 1 to 200 for tuning.
-    let first = seed ?? (isOracle ? 2001 : 1001)
+    let first = seed ?? (isOracle || isSurvey ? 2001 : 1001)
+    if isSurvey {
+        var report = GatewaySurveyReport(tuning: surveyTuning, printsEach: printsEach)
+        report.run(homes: first..<first + homeCount)
+        exit(0)
+    }
     if isOracle {
         var report = OracleReport(tuning: tuning, isOneWeak: isOneWeak)
         report.run(homes: first..<first + homeCount)

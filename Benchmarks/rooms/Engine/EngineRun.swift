@@ -48,6 +48,9 @@ struct EngineRun {
         }
     }
 
+    /// What gateways that hear each other know of how they measure.
+    mutating func setOffsets(_ offsets: [String: Float]) { pass(.offsets(offsets), at: clock) }
+
     enum Use { case walk, unlabelled, test }
 
     /// Plays a session.

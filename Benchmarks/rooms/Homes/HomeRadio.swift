@@ -15,7 +15,7 @@ struct HomeRadio {
     }
 
     private let plan: FloorPlan
-    let receivers: [Receiver]
+    private(set) var receivers: [Receiver]
     /// Mean level at a distance of one metre, dBm, and how fast it falls.
     let reference: Double
     let exponent: Double
@@ -64,6 +64,11 @@ struct HomeRadio {
         }
         if let weak { receivers[weak % receivers.count].gain -= 10 }
         self.receivers = receivers
+    }
+
+    /// Carries a receiver to another place.
+    mutating func move(_ receiver: Int, to point: Point, in room: Int) {
+        (receivers[receiver].at, receivers[receiver].room) = (point, room)
     }
 
     /// Mean levels at the receivers, dBm.

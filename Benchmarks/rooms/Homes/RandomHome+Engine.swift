@@ -1,7 +1,24 @@
+import Base
 import RoomRules
 import Rooms
 
 extension RandomHome {
+    /// What a day of the gateways' own beacons says of how they measure.
+    private var measuredOffsets: [String: Float] {
+        var linked = LinkedHome(number: number, in: (plan, radio))
+        var survey = LevelSurvey()
+        for _ in 0..<1440 {
+            let now = MonotonicInstant(nanoseconds: Int64(linked.minute) * 60_000_000_000)
+            linked.pass { sender, receiver, level, _ in
+                survey.hear(
+                    sender: home.gateways[sender].name, receiver: home.gateways[receiver].name, level: Float(level),
+                    at: now)
+            }
+            survey.tick(at: now)
+        }
+        return survey.offsets
+    }
+
     /// What the engine reports in each of some trials, each of which begins with what was learned before.
     ///
     /// - Parameter survey: What the engine is told of the home before.
@@ -12,6 +29,7 @@ extension RandomHome {
         func heard(_ session: Session) -> Session { survey.correct(session, radio) }
         var run = EngineRun(
             home, tuning, phases: phases, nodes: nodes, knowing: survey.known(of: self))
+        if survey.measuresGains, nodePeriod == nil { run.setOffsets(measuredOffsets) }
         switch use {
         case .walk: run.play(heard(walk), as: .walk)
         case .unlabelled: for session in week { run.play(heard(session), as: .unlabelled) }

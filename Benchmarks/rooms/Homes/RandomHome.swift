@@ -10,6 +10,7 @@ struct RandomHome {
         var session: Session
     }
 
+    let number: UInt64
     let home: Home
     /// Seconds between two messages of a node; nil: the receivers are gateways, which send each second.
     let nodePeriod: Double?
@@ -28,11 +29,9 @@ struct RandomHome {
     ///   - isOneWeak: Takes 10 dB from one receiver. All else is the same.
     ///   - restHours: For how long the tag lies on the table. All else is the same, except that a receiver may fail later.
     init(number: UInt64, isOneWeak: Bool = false, restHours: Int = 1) {
+        self.number = number
         var random = Random(seed: number &* 0x2545_f491_4f6c_dd1d)
-        let count = 3 + random.below(13)
-        let floors = count < 5 ? 1 : 1 + random.below(3)
-        plan = FloorPlan(rooms: count, floors: floors, area: 8 + 12 * random.uniform(), &random)
-        radio = HomeRadio(plan, weak: isOneWeak ? Int(number) : nil, &random)
+        (plan, radio) = Self.building(number: number, isOneWeak: isOneWeak, &random)
         home = Home(
             name: "home \(number)", rooms: plan.rooms.map(\.name),
             gateways: radio.receivers.enumerated().map { ("receiver\($0.offset + 1)", $0.element.room) })
@@ -40,6 +39,20 @@ struct RandomHome {
         phases = radio.receivers.map { _ in random.uniform() }
         self.random = random
         live(restHours: restHours)
+    }
+
+    /// The rooms and receivers of a home, which it draws before all else.
+    private static func building(number: UInt64, isOneWeak: Bool, _ random: inout Random) -> (FloorPlan, HomeRadio) {
+        let count = 3 + random.below(13)
+        let floors = count < 5 ? 1 : 1 + random.below(3)
+        let plan = FloorPlan(rooms: count, floors: floors, area: 8 + 12 * random.uniform(), &random)
+        return (plan, HomeRadio(plan, weak: isOneWeak ? Int(number) : nil, &random))
+    }
+
+    /// The same rooms and receivers without anybody who lives there.
+    static func building(number: UInt64) -> (plan: FloorPlan, radio: HomeRadio) {
+        var random = Random(seed: number &* 0x2545_f491_4f6c_dd1d)
+        return building(number: number, isOneWeak: false, &random)
     }
 
     private static let wornIntervals = [0.1, 0.25, 0.5, 1, 1, 1, 2, 5, 10]

@@ -8,6 +8,8 @@ struct Survey {
     var name = "nothing"
     /// How much more each receiver measures than others.
     var knowsGains = false
+    /// The same as far as gateways can measure it that hear each other for a day, in the levels alone.
+    var measuresGains = false
     /// Which rooms have a door or stairs in common.
     var knowsNeighbours = false
     /// What the receivers of other rooms hear of a transmitter at each receiver.
@@ -16,11 +18,12 @@ struct Survey {
     var knowsRooms = false
 
     /// Whether it is played after a walk and after the week, too.
-    var isPlayedTrained: Bool { !knowsRooms && (knowsNeighbours || !knowsGains && !knowsPathLoss) }
+    var isPlayedTrained: Bool { measuresGains || !knowsRooms && (knowsNeighbours || !knowsGains && !knowsPathLoss) }
 
     static let all: [Survey] = [
         Survey(),
         Survey(name: "gains", knowsGains: true),
+        Survey(name: "measured gains", measuresGains: true),
         Survey(name: "neighbours", knowsNeighbours: true),
         Survey(name: "path loss", knowsPathLoss: true),
         Survey(name: "all three", knowsGains: true, knowsNeighbours: true, knowsPathLoss: true),

@@ -42,6 +42,9 @@ struct GatewayState: Sendable {
     var lastSign: MonotonicInstant?
     /// Whether the configuration names its room. Then it keeps its place, and is published before it is heard.
     var isConfigured = false
+    /// How much more it measures than others, dB; 0 if that is unknown. It corrects what its levels alone say of the room. What was learned
+    /// has its levels as they were measured.
+    var offset: Float = 0
     /// Its previous room; nil if it had no other room since the start.
     var formerRoom: RoomIndex?
     /// When its room was set; nil if that was before this start.

@@ -25,6 +25,8 @@ struct Hearing: Sendable {
 
     /// Time between two findings about a full table.
     private static let findingPeriod: Duration = .seconds(600)
+    /// Largest difference between two radios that is corrected, dB: a cable or an antenna that is missing makes no more.
+    private static let largestOffset: Float = 15
     /// Largest number of entries that a finding names.
     private static let mostNamed = 5
     /// A gateway that receives no advertisement for this long is deaf, if others received some within `recently`.
@@ -111,6 +113,14 @@ struct Hearing: Sendable {
 
     /// Learns the gateways' clocks anew.
     mutating func forgetClocks() { for gateway in gateways.indices { gateways[gateway].clock.forget() } }
+
+    /// Sets how much more the gateways measure than others, dB; 0 for those that are not named.
+    mutating func setOffsets(_ offsets: [String: Float]) {
+        for gateway in gateways.indices {
+            let offset = offsets[gateways[gateway].name] ?? 0
+            gateways[gateway].offset = max(-Self.largestOffset, min(Self.largestOffset, offset))
+        }
+    }
 
     // MARK: Rooms
 

@@ -156,7 +156,7 @@ struct Observation: Sendable {
                 var count = 0
                 for heard in tag.levels where gateways[heard.gateway].room == room {
                     sum += FixedMath.exp(
-                        tuning.observation.levelSlope * (heldLevel(of: heard.gateway, tag, gateways) - best))
+                        tuning.observation.levelSlope * (placedLevel(of: heard.gateway, tag, gateways) - best))
                     count += 1
                 }
                 let silent = Float(min(places[room].gateways.count - count, Self.mostSilent))
@@ -166,7 +166,7 @@ struct Observation: Sendable {
             } else {
                 // By index: an iterator would hold the array.
                 for index in places[room].gateways.indices {
-                    let level = heldLevel(of: places[room].gateways[index], tag, gateways)
+                    let level = placedLevel(of: places[room].gateways[index], tag, gateways)
                     sum += FixedMath.exp(tuning.observation.levelSlope * (level - best))
                 }
             }
@@ -273,7 +273,8 @@ struct Observation: Sendable {
         guard window.isLoudestNew else { return false }
         var (own, others) = (-Float.infinity, -Float.infinity)
         for gateway in window.heard {
-            guard let level = window.levels[gateway].dBm else { continue }
+            guard let measured = window.levels[gateway].dBm else { continue }
+            let level = measured - gateways[gateway].offset
             if gateways[gateway].room == room { own = max(own, level) } else { others = max(others, level) }
         }
         guard others.isFinite, own >= others + tuning.report.clearLead else { return false }
@@ -306,6 +307,15 @@ struct Observation: Sendable {
 // the gateway failed. Then its last level keeps the tag in its room until the tag moves. From then on that level fades, within
 // `shortFailureSeconds`, to that in the middle of a room (`failedLevel`): others have to hear the tag better.
 extension Observation {
+    /// The level of a gateway for its own room, as it would be if all gateways measured alike.
+    @inline(__always)
+    private func placedLevel(
+        of gateway: GatewayIndex, _ tag: borrowing Tag, _ gateways: Table<GatewayIndex, GatewayState>
+    ) -> Float {
+        let level = heldLevel(of: gateway, tag, gateways)
+        return level > tuning.silence.missLevel ? level - gateways[gateway].offset : level
+    }
+
     /// The level of a gateway for its own room. A failed gateway keeps the tag where it is.
     @inline(__always)
     private func heldLevel(

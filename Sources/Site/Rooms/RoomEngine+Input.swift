@@ -25,6 +25,8 @@ extension RoomEngine {
         case rename(RoomName, to: RoomName)
         /// The gateway names another room because it was carried there.
         case moved(gateway: String)
+        /// How much more each gateway measures than others, dB, as far as that is known (`LevelSurvey.offsets`); 0 for all others.
+        case offsets([String: Float])
         /// The connection to the broker was lost or restored. Initially it exists.
         case connected(Bool)
         /// What comes next was recorded at another time: the gateways' clocks are learned anew.

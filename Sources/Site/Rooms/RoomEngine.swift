@@ -65,6 +65,7 @@ package struct RoomEngine: Sendable {
         case .forgetRoom(let room): plan.forget(room, &states)
         case .rename(let room, let new): effects.append(.found(plan.rename(room, to: new, &states, at: now)))
         case .moved(let gateway): plan.recordMove(of: gateway)
+        case .offsets(let offsets): plan.hearing.setOffsets(offsets)
         case .discontinuity: plan.endRecording()
         case .connected, .tick: break
         }

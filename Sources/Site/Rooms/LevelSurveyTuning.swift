@@ -1,0 +1,67 @@
+import Base
+
+/// The constants of `LevelSurvey`. They were chosen in the random homes 1 to 150; `Benchmarks/README.md` has what they do in others.
+package struct LevelSurveyTuning: Sendable {
+    /// Levels are compared as means over this time. Two such times pass within ten minutes, however they lie to the event.
+    package var block: Duration = .seconds(180)
+    /// Blocks after which the reference of a pair counts: a night and a morning.
+    package var readyBlocks = 240
+    /// Blocks that the reference remembers: a week.
+    package var mostBlocks = 3360
+    /// A link is counted as changed if it differs by so many standard deviations of a block, and by so many dB.
+    package var deviations: Float = 2
+    package var leastChange: Float = 5
+    package var leastNeighbours = 2
+    /// Share of the links in whose way something is, and by how much that changes them, dB.
+    package var disturbed: Float = 0.15
+    package var disturbance: Float = 6
+    /// By how much a level changes if one end is moved, dB.
+    package var move: Float = 10
+    /// What a body or a thing before a gateway does: it takes so much, dB, from this share of the links.
+    package var shadowed: Float = 0.7
+    package var shadow: Float = 9
+    package var shadowSpread: Float = 5
+    /// Natural logarithm of the odds from which a block speaks for a move, or for a cover.
+    package var certain: Float = 10
+    package var likely: Float = 7
+    package var certainOfCover: Float = 8
+    /// Blocks in a row after which a gateway counts as moved.
+    package var blocksOfMove = 2
+    /// The same where each block says only that it is likely: an hour.
+    package var blocksOfLikelyMove = 20
+    /// Blocks in a row after which it counts as covered. A person who sits before it covers it, too.
+    package var blocksOfCover = 200
+    /// Of the difference between two directions what is the receiver's: radios differ by 3.5 dB in what they measure, and by 2 dB in what they
+    /// send (the random homes; both are assumed).
+    package var shareOfMeasuring: Float = 0.75
+    /// What stands for the level of a beacon that is not heard, dBm.
+    package var missLevel: Float = -95
+    /// A beacon must have been at least so loud that its silence says something, dBm.
+    package var audible: Float = -86
+
+    package init() {}
+
+    package mutating func set(_ name: String, _ value: Float) {
+        switch name {
+        case "readyBlocks": readyBlocks = Int(value)
+        case "mostBlocks": mostBlocks = Int(value)
+        case "deviations": deviations = value
+        case "leastChange": leastChange = value
+        case "leastNeighbours": leastNeighbours = Int(value)
+        case "disturbed": disturbed = value
+        case "disturbance": disturbance = value
+        case "move": move = value
+        case "shadowed": shadowed = value
+        case "shadow": shadow = value
+        case "shadowSpread": shadowSpread = value
+        case "certain": certain = value
+        case "certainOfCover": certainOfCover = value
+        case "likely": likely = value
+        case "blocksOfLikelyMove": blocksOfLikelyMove = Int(value)
+        case "blocksOfMove": blocksOfMove = Int(value)
+        case "blocksOfCover": blocksOfCover = Int(value)
+        case "audible": audible = value
+        default: break
+        }
+    }
+}
