@@ -106,7 +106,7 @@ import Testing
     func `What became of the beacon of a gateway is read from its card as it was written`(_ sending: SurveySending)
         throws
     {
-        let card = GatewayCard(room: "Kitchen", survey: sending)
+        let card = GatewayCard(room: .named("Kitchen"), survey: sending)
         #expect(try FeedDecoder.card(card.payload) == card)
     }
 

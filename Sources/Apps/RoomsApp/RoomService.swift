@@ -149,7 +149,7 @@ extension RoomService: AppOwner {
             let key = value.key(ofService: base)
             switch value {
             // Of ten thousand tags.
-            case .learned, .heard: return .madeValue(key: key) { value.bytes(ofService: base) ?? [] }
+            case .learned, .heard, .surveyLevels: return .madeValue(key: key) { value.bytes(ofService: base) ?? [] }
             default: return .value(key: key, value.bytes(ofService: base))
             }
         case .editsTaken(let topic, let last): return .editsTaken(tracker: topic ?? base, upTo: last)

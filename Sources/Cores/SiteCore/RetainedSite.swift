@@ -309,7 +309,7 @@ extension RetainedSite.Content {
             let health = gateway.health
             let message = HealthMessage(
                 room: health.room.name, isListening: health.isListening, trouble: health.trouble,
-                formerRoom: health.formerRoom?.name)
+                formerRoom: health.formerRoom?.name, survey: health.survey)
             return (health.name, message)
         }
     }

@@ -124,6 +124,14 @@ extension Setting {
             """
         ) { .bool($0.rooms?.publishesVirtualNodes ?? false) }
         .keep(inRooms: \.publishesVirtualNodes),
+        setting(
+            "rooms.survey", .rooms(.restart), "false",
+            """
+            For the rooms service: ask each gateway to send an iBeacon of its own, so that the gateways hear each other. The
+            service then notices that one was moved or covered. The same on all services of the site.
+            """
+        ) { .bool($0.rooms?.surveysGateways ?? false) }
+        .keep(inRooms: \.surveysGateways),
         example(
             "rooms.encryptionKey", SettingEffects(gateway: .reconnect, rooms: .restart), "\"…\"",
             """
@@ -193,7 +201,8 @@ extension MemberReader {
             site: inner.read("site", allowed, level) ?? "home", instance: inner.read("instance", allowed, level),
             tags: inner.tags(base: base), gateways: inner.gateways(),
             actsAsESPresenseNode: inner.flag("espresense") ?? false,
-            publishesVirtualNodes: inner.flag("publishAsEspresense") ?? false, historyDays: inner.historyDays(),
+            publishesVirtualNodes: inner.flag("publishAsEspresense") ?? false,
+            surveysGateways: inner.flag("survey") ?? false, historyDays: inner.historyDays(),
             statusPage: inner.statusPage(standard: .rooms),
             encryptionKey: inner.secret("encryptionKey", mostBytes: Configuration.longestEncryptionKey),
             publishesPlainState: inner.flag("plainState") ?? false)
