@@ -1,5 +1,6 @@
 import Base
 import Beacon
+import RoomMessages
 import Rooms
 import SiteProtocol
 import Testing
@@ -284,5 +285,54 @@ import Testing
         #expect(house.fleet.card("a")?.percent.map { abs($0 - mean) <= 1 } == true)
         let estimates = house.fleet.services["a"]?.survey.estimates ?? []
         #expect(estimates.map(\.room.name) == ["Bath", "Hall", "Kitchen", "Study"])
+    }
+
+    // MARK: In a replay
+
+    /// A day of a recording, in which the hall is covered at the end, with or without the list that asked the gateways.
+    private func recording(isSurveyed: Bool) -> [String] {
+        let house = SurveyedHouse.gateways
+        let minors = Dictionary(zip(house, UInt16(1)...)) { first, _ in first }
+        let beacons = SurveyBeacons(uuid: SurveyMinors(site: "home").uuid, minors: minors)
+        let list = TagList(TagList.Version(1, "a"), [], survey: isSurveyed ? beacons : nil)
+        func line(_ minute: Int, _ topic: String, _ payload: String) -> String {
+            let text = payload.replacing("\"", with: "\\\"")
+            return
+                #"{"tst":\#(1_700_000_000 + 60 * minute),"topic":"ibeacon-rooms/home/\#(topic)","payload":"\#(text)"}"#
+        }
+        var lines = [line(0, "tags", String(decoding: list.payload, as: UTF8.self))]
+        for gateway in house {
+            let sending = SurveySending.sends(minor: minors[gateway] ?? 0, interval: 1000)
+            let card = GatewayCard(room: RoomName(gateway), version: "1.1", scanner: "mgmt", survey: sending)
+            lines.append(line(0, "gateway/\(gateway)", String(decoding: card.payload, as: UTF8.self)))
+        }
+        for minute in 0..<60 * 13 {
+            for gateway in house {
+                let heard = (beacons?.beacons(heardBy: gateway) ?? []).map { beacon -> String in
+                    let isCovered = minute > 60 * 12 + 40 && (gateway == "hall" || beacon.minor == minors["hall"])
+                    return #"{"id":"\#(beacon)","n":1,"rssi":\#(isCovered ? -85 : -60),"power":-59,"age":12}"#
+                }
+                lines.append(
+                    line(
+                        minute, "heard/\(gateway)",
+                        #"{"v":1,"boot":"b","seq":\#(minute),"at":\#(60000 * minute),"listening":1000,"reports":40,"beacons":[\#(heard.joined(separator: ","))]}"#
+                    ))
+            }
+        }
+        return lines
+    }
+
+    @Test(arguments: [true, false])
+    func `A replay finds what the service found, where the list of the recording asked the gateways`(
+        isSurveyed: Bool
+    ) throws {
+        var replay = RoomReplay(SiteSettings())
+        var found: [String] = []
+        var published = 0
+        for line in recording(isSurveyed: isSurveyed) {
+            try replay.play(line: line.utf8, { _ in published += 1 }, { found.append($0.text) })
+        }
+        #expect(found.filter { $0.contains("hall") }.count == (isSurveyed ? 1 : 0), "\(found)")
+        #expect(replay.site.engine.counters.readings == (isSurveyed ? 0 : 60 * 13 * 4 * 3 - 2 * 4 * 3))
     }
 }

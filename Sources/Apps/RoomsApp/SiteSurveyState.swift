@@ -37,7 +37,7 @@ struct SiteSurveyState {
         (estimates, percent) = (site.survey.estimates, site.survey.percent)
     }
 
-    /// What the figure means, and what it does not; nil if there is none.
+    /// What the figure means; nil if there is none.
     var sentence: String? {
         percent.map { SurveyText.estimate($0, rooms: estimates.map { ($0.room.name, $0.percent) }) }
     }
@@ -75,7 +75,7 @@ struct SiteSurveyState {
             "estimate": .optional(percent.map { .hundredths(Double($0) / 100) }),
             "rooms": .object(
                 Dictionary(estimates.map { ($0.room.id, .hundredths(Double($0.percent) / 100)) }) { first, _ in first }),
-            "sentence": .optional(sentence.map { .shown($0) }),
+            "sentence": .optional(sentence.map { .shown($0) }), "meaning": .string(SurveyText.meaning),
             "questions": .array(
                 gateways.compactMap { gateway in
                     gateway.health?.change.map {

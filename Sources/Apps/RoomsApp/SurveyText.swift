@@ -18,7 +18,12 @@ package enum SurveyText {
         }
     }
 
-    /// What the figure means, and what it does not.
+    /// What the figure does not mean.
+    package static let meaning =
+        "This compares places for gateways, and promises nothing: a gateway stands at a wall, and a person moves, covers the tag and goes "
+        + "into corners"
+
+    /// What the figure means.
     ///
     /// - Parameters:
     ///   - percent: The mean of the rooms.
@@ -28,8 +33,6 @@ package enum SurveyText {
         let named = worst.map { "\($0.name) \($0.percent) %" }.joined(separator: ", ")
         let list = named.isEmpty ? "" : " (\(rooms.count > mostRooms ? "least: " : "")\(named))"
         return
-            "what the gateways hear of each other lets expect that a tag is placed in its room for \(percent) % of the time\(list). This "
-            + "compares places for gateways, and promises nothing: a gateway stands at a wall, and a person moves, covers the tag "
-            + "and goes into corners"
+            "what the gateways hear of each other lets expect that a tag is placed in its room for \(percent) % of the time\(list)"
     }
 }

@@ -17,7 +17,8 @@ struct SiteGatewayTable {
         let rows = gateways.map { isSurveyed ? $0.row + [$0.beacon] : $0.row }
         let table = Terminal.table(titles, rows)
         guard let percent else { return table }
-        return table + "\n\n" + Terminal.printable(SurveyText.estimate(percent, rooms: rooms))
+        return table + "\n\n"
+            + Terminal.printable(SurveyText.estimate(percent, rooms: rooms) + ". " + SurveyText.meaning)
     }
 
     /// The rooms with their figures.

@@ -19,10 +19,8 @@ extension Setting {
             """),
         seconds(
             "remoteConfigurationTrial", .gateway(.live), \.remoteTrial, in: 0.1...3600,
-            """
-            Seconds for which remote settings are tried. If the broker cannot be reached with them, the old ones come
-            back.
-            """),
+            "Seconds for which remote settings are tried. If the broker cannot be reached with them, the old ones return."
+        ),
         flag(
             "ranging", .gateway(.live), \.ranging,
             "Publish how far each beacon is, on /beacon."),
@@ -84,10 +82,7 @@ extension Setting {
         .keep(inRooms: \.site),
         example(
             "rooms.instance", .rooms(.restart), "\"attic\"",
-            """
-            The name of this rooms service among those of the site, of the characters that `rooms.site` may have.
-            Without it: the name of this computer.
-            """
+            "The name of this rooms service in its site, written as `rooms.site`. Without it: the name of this computer."
         ) { .text($0.rooms?.instance) }
         .keep(inRooms: \.instance),
         example(
@@ -110,10 +105,7 @@ extension Setting {
         .keep(inRooms: \.gateways),
         setting(
             "rooms.espresense", .gateway(.reconnect), "false",
-            """
-            The gateway publishes the tags as an ESPresense node does, too, for Home Assistant's mqtt_room and
-            ESPresense-companion.
-            """
+            "The gateway publishes the tags as an ESPresense node does, too, for mqtt_room and ESPresense-companion."
         ) { .bool($0.rooms?.actsAsESPresenseNode ?? false) },
         setting(
             "rooms.publishAsEspresense", .rooms(.restart), "false",
@@ -126,10 +118,7 @@ extension Setting {
         .keep(inRooms: \.publishesVirtualNodes),
         setting(
             "rooms.survey", .rooms(.restart), "false",
-            """
-            For the rooms service: ask each gateway to send an iBeacon of its own, so that the gateways hear each other. The
-            service then notices that one was moved or covered. The same on all services of the site.
-            """
+            "For the rooms service: gateways send beacons, hear each other, and so show that one was moved or covered."
         ) { .bool($0.rooms?.surveysGateways ?? false) }
         .keep(inRooms: \.surveysGateways),
         example(
