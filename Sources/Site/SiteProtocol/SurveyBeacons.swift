@@ -1,7 +1,7 @@
 package import Beacon
 import JSON
 
-/// The beacons that the gateways of a site send so that each hears the others, the member `survey` of the list of tags:
+/// The beacons that the gateways of a site send so that each hears the others, the member `survey` of `ibeacon-rooms/<site>/tags`:
 /// `{"uuid":"…","gateways":{"kitchen-pi":1,"hall-pi":2}}`. The major is 0, and the minor names the gateway.
 ///
 /// A gateway that is in the list sends its beacon, and reports the beacons of the others like those of tags.

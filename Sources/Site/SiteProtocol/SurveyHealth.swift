@@ -1,6 +1,6 @@
 package import JSON
 
-/// What is published about a gateway that is asked to send a beacon of its own, the member `survey` of its health:
+/// What is published about a gateway that is asked to send a beacon of its own, the member `survey` of `ibeacon-rooms/<site>/health/<gateway>`:
 /// `{"heardBy":4,"estimate":0.93,"change":{"kind":"covered","since":1700000000,"neighbours":4,"decibels":-9}}`.
 package struct SurveyHealth: Hashable, Sendable {
     /// That a gateway and its neighbours hear each other otherwise than before.

@@ -1,6 +1,7 @@
 import JSON
 
-/// What a gateway says in its card of the beacon that it was asked to send (`SurveyBeacons`), the member `survey`.
+/// What a gateway says in its card of the beacon that it was asked to send (`SurveyBeacons`), the member `survey` of
+/// `ibeacon-rooms/<site>/gateway/<gateway>`.
 package enum SurveySending: Hashable, Sendable {
     /// Longest text of a reason, characters.
     package static let longestReason = 200
