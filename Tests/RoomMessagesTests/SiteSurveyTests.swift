@@ -196,27 +196,42 @@ import Testing
 
     // MARK: What is found
 
-    private static let covered =
-        "the gateway hall hears and is heard by its 3 neighbours 9 dB less since "
-
-    @Test func `A gateway that is covered is told once, with when and by how much, until the cover is gone`() throws {
+    @Test func `A gateway that was moved is told once, with when and by how much, until it is back`() throws {
         var house = SurveyedHouse()
-        house.covers["hall"] = 9
-        house.live(minutes: 60 * 5)
+        house.covers["hall"] = 25
+        house.live(minutes: 120)
         #expect(house.fleet.findings.count == 1)
         let finding = try #require(house.fleet.findings.first)
-        #expect(finding.hasPrefix(Self.covered) && finding.contains(": was it covered? "), "\(finding)")
-        #expect(finding.hasSuffix("rooms gateways moved hall"), "\(finding)")
+        #expect(finding.hasPrefix("the gateway hall and 3 of its 3 neighbours hear each other otherwise since "))
+        #expect(finding.contains(": was it moved? ") && finding.contains("rooms gateways moved hall"), "\(finding)")
         let health = try #require(house.health("hall"))
-        #expect(health.trouble == .covered && health.isListening)
+        #expect(health.trouble == .moved && health.isListening)
         let change = try #require(health.survey?.change)
-        #expect(change.kind == .covered && change.deviating == 3 && change.neighbours == 3 && change.decibels == -9)
-        #expect(change.since.map { (1_700_000_000..<1_700_003_000).contains($0) } == true)
+        #expect(change.kind == .moved && change.deviating == 3 && change.neighbours == 3 && change.decibels == -25)
+        #expect(change.since.map { (1_700_000_000..<1_700_010_000).contains($0) } == true)
         house.covers = [:]
         house.live(minutes: 60)
         #expect(house.fleet.findings.count == 2)
         #expect(house.fleet.findings.last == "the gateway hall hears and is heard by its neighbours as before")
         #expect(house.health("hall")?.trouble == nil && house.health("hall")?.survey?.change == nil)
+    }
+
+    @Test(
+        arguments: [
+            (
+                SurveyHealth.Change(.covered, since: nil, deviating: 4, neighbours: 4, decibels: -9), "14:05",
+                "the gateway it's hears and is heard by its 4 neighbours 9 dB less since 14:05: was it covered?"
+            ),
+            (
+                .init(.moved, since: nil, deviating: 2, neighbours: 3, decibels: 7), nil,
+                "the gateway it's and 2 of its 3 neighbours hear each other otherwise, by 7 dB more in the middle: was it moved?"
+            ),
+        ] as [(SurveyHealth.Change, String?, String)])
+    func `A change is asked as a question, and its answer is a command that a shell takes`(
+        change: SurveyHealth.Change, since: String?, text: String
+    ) {
+        #expect(change.text(of: "it's", since: since) == text)
+        #expect(change.remedy(of: "it's").contains(#"rooms gateways moved 'it'\''s'"#))
     }
 
     @Test func `A person says that the gateway is where it belongs, and is asked no more`() {

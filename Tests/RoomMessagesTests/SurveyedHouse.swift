@@ -49,9 +49,9 @@ struct SurveyedHouse {
 
     mutating func change(_ change: (inout SiteFleet) -> Void) { change(&fleet) }
 
-    /// For so many minutes the gateways say once a minute what they hear, and then often enough to count as listening.
+    /// For so many minutes the gateways say now and then what they hear, and at the end often enough to count as listening.
     mutating func live(minutes: Int) {
-        live(seconds: 60 * minutes, step: 60)
+        live(seconds: 60 * minutes, step: minutes < 60 ? 60 : 150)
         live(seconds: 10, step: 2)
     }
 

@@ -273,7 +273,7 @@ extension RoomService: AppOwner {
         do throws(FeedError) {
             guard let read = try SiteMessage(topic, payload) else { return }
             if case .nearby(let gateway, let readings) = read {
-                nearby.record(readings, of: gateway, at: now)
+                nearby.record(readings, of: gateway, besides: site.siteTags.list.minors?.beacons, at: now)
             }
             handle(.message(read, isRetained: message.retained))
         } catch {

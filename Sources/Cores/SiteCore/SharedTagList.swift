@@ -351,18 +351,17 @@ package struct SharedTagList: Sendable {
                 + "\(SurveyBeacons.mostGateways) are"
             effects.append(.log(.warning, text, once: "survey full"))
         }
-        storeMinors(unless: before, &effects)
-        guard areMinorsNew else { return }
+        guard areMinorsNew || minors != before else { return }
         areMinorsNew = false
         // It is published once the minors are on the disk.
-        effects.append(.publish(.tags(list(of: tags))))
+        effects += storedMinors + [.publish(.tags(list(of: tags)))]
     }
 
-    /// A gateway is gone: another one may have its minor.
-    mutating func forgetSurvey(of gateway: String, _ effects: inout [Site.Effect]) {
-        let before = minors
+    /// A gateway is gone: another one may have its minor. Any client can remove a card, so that it is stored when the gateways are asked next.
+    mutating func forgetSurvey(of gateway: String) {
+        guard minors?.minors[gateway] != nil else { return }
         minors?.forget(gateway)
-        storeMinors(unless: before, &effects)
+        areMinorsNew = true
     }
 
     /// Takes the minors of another service. This one keeps its own while it is the active one.
@@ -372,13 +371,7 @@ package struct SharedTagList: Sendable {
         // A list with the key may be an old one that a client repeats.
         let isNew = version.map { $0 <= list.version } ?? false
         minors?.take(survey, isProved: (isSealed || isLive) && isNew)
-        storeMinors(unless: before, &effects)
-    }
-
-    private mutating func storeMinors(unless before: SurveyMinors?, _ effects: inout [Site.Effect]) {
-        guard minors != before else { return }
-        areMinorsNew = true
-        effects += storedMinors
+        if minors != before { effects += storedMinors }
     }
 
     var storedMinors: [Site.Effect] { minors.map { [.store(.surveyMinors($0.minors))] } ?? [] }

@@ -206,7 +206,7 @@ package struct Site: Sendable {
         case .card(let gateway, let card):
             whereabouts.receive(message, isRetained: isRetained, at: now, &effects)
             guard card == nil else { return }
-            siteTags.forgetSurvey(of: gateway, &effects)
+            siteTags.forgetSurvey(of: gateway)
             survey.forget(gateway)
         case .nodeHeard, .aliasHeard, .alias, .nodeTelemetry, .available, .learn, .room, .health, .nearby:
             whereabouts.receive(message, isRetained: isRetained, at: now, &effects)
@@ -217,10 +217,12 @@ package struct Site: Sendable {
     private mutating func hear(
         _ second: HeardSecond, of gateway: String, at now: MonotonicInstant, _ effects: inout [Site.Effect]
     ) {
-        let beacons = siteTags.list.minors?.beacons
-        let ofTags = beacons.map { GatewaySurvey.second(second, without: $0) } ?? second
+        guard let beacons = siteTags.list.minors?.beacons else {
+            return whereabouts.receive(.heard(gateway: gateway, second), isRetained: false, at: now, &effects)
+        }
+        let ofTags = GatewaySurvey.second(second, without: beacons)
         whereabouts.receive(.heard(gateway: gateway, ofTags), isRetained: false, at: now, &effects)
-        if let beacons { survey.hear(second, by: gateway, beacons, whereabouts, at: now) }
+        survey.hear(second, by: gateway, beacons, whereabouts, at: now)
     }
 
     /// The broker has a message that cannot be decrypted. A correct one replaces it.

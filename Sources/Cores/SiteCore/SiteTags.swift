@@ -170,9 +170,7 @@ package struct SiteTags: Sendable {
     }
 
     /// The card of a gateway was removed.
-    mutating func forgetSurvey(of gateway: String, _ effects: inout [Site.Effect]) {
-        list.forgetSurvey(of: gateway, &effects)
-    }
+    mutating func forgetSurvey(of gateway: String) { list.forgetSurvey(of: gateway) }
 
     /// What the broker retains has arrived.
     mutating func endWait(_ election: inout Election, _ whereabouts: Whereabouts, _ effects: inout [Site.Effect]) {

@@ -9,16 +9,17 @@ package struct SurveyMinors: Hashable, Sendable {
     /// The UUID of the beacons of a site, in all versions of the program.
     package let uuid: BeaconUUID
     /// The minor of each gateway, 1 to 65,535; at most `SurveyBeacons.mostGateways`, no two the same.
-    package private(set) var minors: [String: UInt16] = [:]
+    package private(set) var minors: [String: UInt16] = [:] {
+        didSet { beacons = minors.isEmpty ? nil : SurveyBeacons(uuid: uuid, minors: minors) }
+    }
+    /// What the list of tags says; nil while no gateway is asked. Each message of a gateway is compared with it.
+    package private(set) var beacons: SurveyBeacons?
 
     /// - Parameter site: The name of the site.
     package init(site: String) { uuid = derivedUUID(of: "survey:\(site)") }
 
     /// What the list of another service says, as a replay takes it.
-    init(_ beacons: SurveyBeacons) { (uuid, minors) = (beacons.uuid, beacons.minors) }
-
-    /// What the list of tags says; nil while no gateway is asked.
-    package var beacons: SurveyBeacons? { minors.isEmpty ? nil : SurveyBeacons(uuid: uuid, minors: minors) }
+    init(_ beacons: SurveyBeacons) { (uuid, minors, self.beacons) = (beacons.uuid, beacons.minors, beacons) }
 
     /// What was stored.
     mutating func restore(_ stored: [String: UInt16]) {

@@ -140,10 +140,8 @@ package struct LevelSurvey: Sendable {
         while true {
             let evidence = links.indices.filter { suspects[$0] == nil }.compactMap { gateway in
                 PlaceEvidence(of: links[gateway].filter { suspects[$0.other] == nil }, tuning).map { (gateway, $0) }
-            }
-            guard let (gateway, strongest) = evidence.max(by: { $0.1.strength < $1.1.strength }) else {
-                return suspects
-            }
+            }.filter { $0.1.ofMove >= tuning.likely || $0.1.ofCover >= tuning.certainOfCover }
+            guard let (gateway, strongest) = evidence.max(by: { $0.1.strength < $1.1.strength }) else { return suspects }
             suspects[gateway] = strongest
         }
     }
@@ -155,9 +153,7 @@ package struct LevelSurvey: Sendable {
             let back = pairIndices[pair.receiver * Self.mostGateways + pair.sender].map { pairs[$0] }
             let both = [pair, back].compactMap { $0 }.filter { $0.change != nil }
             // With both directions the link is counted at the first one alone.
-            guard !both.isEmpty, pair.sender < pair.receiver || back?.change == nil, pair.change != nil else {
-                continue
-            }
+            guard !both.isEmpty, pair.sender < pair.receiver || back?.change == nil, pair.change != nil else { continue }
             let change = both.reduce(0) { $0 + ($1.change ?? 0) } / Float(both.count)
             let variance = both.reduce(0) { $0 + $1.variance } / Float(both.count)
             links[pair.sender].append(LinkChange(other: pair.receiver, decibels: change, variance: variance))

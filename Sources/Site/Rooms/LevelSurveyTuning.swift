@@ -8,23 +8,59 @@ package struct LevelSurveyTuning: Sendable {
     package var readyBlocks = 240
     /// Blocks that the reference remembers: a week.
     package var mostBlocks = 3360
-    /// A pair deviates if it differs from its reference by so many standard deviations of a block, and by so many dB.
-    package var deviations: Float = 3
-    package var leastChange: Float = 6
-    /// Share of the neighbours of a gateway that must deviate, and how many at least.
-    package var share: Float = 0.6
+    /// A link is counted as changed if it differs by so many standard deviations of a block, and by so many dB.
+    package var deviations: Float = 2
+    package var leastChange: Float = 5
     package var leastNeighbours = 2
+    /// Share of the links in whose way something is, and by how much that changes them, dB.
+    package var disturbed: Float = 0.15
+    package var disturbance: Float = 6
+    /// By how much a level changes if one end is moved, dB.
+    package var move: Float = 10
+    /// What a body or a thing before a gateway does: it takes so much, dB, from this share of the links; and how rare it is.
+    package var shadowed: Float = 0.7
+    package var shadow: Float = 7
+    package var shadowSpread: Float = 4
+    package var rarityOfShadow: Float = 4
+    /// Natural logarithm of the odds from which a block speaks for a move, or for a cover.
+    package var certain: Float = 10
+    package var likely: Float = 6
+    package var certainOfCover: Float = 4
     /// Blocks in a row after which a gateway counts as moved.
     package var blocksOfMove = 2
-    /// Blocks in a row after which it counts as covered: all neighbours lose about the same. A person who sits before it does that, too.
-    package var blocksOfCover = 80
-    /// All losses lie within so many dB of their median, for a cover, and the median is at most so large: more is a move.
-    package var coverSpread: Float = 5
-    package var largestCover: Float = 15
+    /// The same where each block says only that it is likely: an hour.
+    package var blocksOfLikelyMove = 20
+    /// Blocks in a row after which it counts as covered. A person who sits before it covers it, too.
+    package var blocksOfCover = 160
     /// What stands for the level of a beacon that is not heard, dBm.
     package var missLevel: Float = -95
     /// A beacon must have been at least so loud that its silence says something, dBm.
     package var audible: Float = -86
 
     package init() {}
+
+    package mutating func set(_ name: String, _ value: Float) {
+        switch name {
+        case "readyBlocks": readyBlocks = Int(value)
+        case "mostBlocks": mostBlocks = Int(value)
+        case "deviations": deviations = value
+        case "leastChange": leastChange = value
+        case "leastNeighbours": leastNeighbours = Int(value)
+        case "disturbed": disturbed = value
+        case "disturbance": disturbance = value
+        case "move": move = value
+        case "shadowed": shadowed = value
+        case "shadow": shadow = value
+        case "shadowSpread": shadowSpread = value
+        case "rarityOfShadow": rarityOfShadow = value
+        case "certain": certain = value
+        case "certainOfCover": certainOfCover = value
+        case "likely": likely = value
+        case "blocksOfLikelyMove": blocksOfLikelyMove = Int(value)
+        case "blocksOfMove": blocksOfMove = Int(value)
+        case "blocksOfCover": blocksOfCover = Int(value)
+        case "audible": audible = value
+        default: break
+        }
+    }
 }
