@@ -110,7 +110,10 @@ let package = Package(
         pure("Site/Rooms", ["Base", "Beacon", "Regions", "Presence", "SiteProtocol"]),
         pure(
             "Cores/SiteCore",
-            ["Base", "Beacon", "Configuration", "Health", "JSON", "OwnTracks", "Regions", "Rooms", "SiteProtocol"]),
+            [
+                "Base", "Beacon", "Configuration", "Health", "Identities", "JSON", "OwnTracks", "Regions", "Rooms",
+                "SiteProtocol",
+            ]),
         pure(
             "Site/RoomMessages",
             ["Base", "Beacon", "JSON", "OwnTracks", "Regions", "RoomRules", "Rooms", "SiteCore", "SiteProtocol"]),

@@ -62,7 +62,7 @@ import Testing
         Change("homeAssistant", "", "{prefix: 'ha'}"), Change("rooms.site", "", "'cabin'"),
         Change("rooms.instance", "", "'attic'"), Change("rooms.tags", "", "['Jane:\(uuid):1:7']"),
         Change("rooms.gateways", "{k: 'Kitchen'}", "{k: 'Hall'}"), Change("rooms.espresense", "", "true"),
-        Change("rooms.publishAsEspresense", "", "true"),
+        Change("rooms.publishAsEspresense", "", "true"), Change("rooms.survey", "", "true"),
         Change("rooms.encryptionKey", "'a'", "'b'"), Change("rooms.encryptionKeyFile", "'a'", "'b'"),
         Change("rooms.plainState", "", "true", beside: "encryptionKeyFile: 'f'"), Change("rooms.http", "", "null"),
         Change("rooms.days", "", "7"), Change("http", "", "null"), Change("days", "", "7"),

@@ -20,13 +20,18 @@ struct SiteFleet {
     /// Lines of the log.
     private(set) var log: [String] = []
     private(set) var now = MonotonicInstant.zero.advanced(by: .seconds(1000))
-    private var stored: [String: StoredSite] = [:]
+    private(set) var stored: [String: StoredSite] = [:]
     private let hasKey: Bool
     /// What the broker has not delivered yet, in its order.
     private var queue: [(name: String, topic: String, payload: [UInt8], isRetained: Bool)] = []
     private var isDelivering = false
 
-    init(hasKey: Bool = false) { self.hasKey = hasKey }
+    /// The services whose configuration turns the survey on.
+    private let surveyors: Set<String>
+    /// What the services found, as in the log.
+    private(set) var findings: [String] = []
+
+    init(hasKey: Bool = false, surveyors: Set<String> = []) { (self.hasKey, self.surveyors) = (hasKey, surveyors) }
 
     /// - Parameters:
     ///   - stored: What the service has in its store; nil: what it left.
@@ -40,6 +45,7 @@ struct SiteFleet {
         var settings = SiteSettings()
         (settings.site, settings.instance, settings.areCardsSealed) = ("home", name, hasKey)
         settings.tags = configured.map(Self.change)
+        settings.surveysGateways = surveyors.contains(name)
         services[name] = Site(settings)
         handle(.start(stored[name] ?? StoredSite()), name)
         handle(.edits(edits.enumerated().map { SiteEdit(id: Int64($0.offset + 1), .tags($0.element)) }), name)
@@ -170,6 +176,9 @@ struct SiteFleet {
             case .store(.tag(let id, let state)): stored[name]?.states[id] = state
             case .store(.created(let created)): stored[name]?.created = created
             case .store(.appliedCommands(let commands)): stored[name]?.appliedCommands = commands
+            case .store(.surveyMinors(let minors)): stored[name]?.surveyMinors = minors
+            case .store(.surveyLevels(let levels)): stored[name]?.surveyLevels = levels
+            case .found(let finding): findings.append(finding.text)
             case .log(_, let text, _): log.append(text)
             default: break
             }

@@ -29,6 +29,14 @@ import Testing
         #expect(nearby.report(at: instant(101))?.beacons.isEmpty == true)
     }
 
+    @Test func `What the gateways send themselves is not listed`() {
+        var nearby = searching()
+        let own = SurveyBeacons(uuid: BeaconUUID(high: 3, low: 4), minors: ["kitchen": 1])
+        let sent = NearbyReading(beacon: own?.beacon(of: "kitchen") ?? beacon(9), level: -40, region: nil)
+        nearby.record([sent, reading(1, -70)], of: "hall", besides: own, at: instant(101))
+        #expect(nearby.report(at: instant(102))?.beacons.map(\.beacon) == [beacon(1)])
+    }
+
     @Test func `Each beacon is listed at the gateway that hears it best, the strongest first`() {
         var nearby = searching()
         nearby.record([reading(1, -70), reading(2, -60)], of: "hall", at: instant(101))

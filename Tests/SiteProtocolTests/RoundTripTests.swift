@@ -106,7 +106,7 @@ import Testing
     func `What became of the beacon of a gateway is read from its card as it was written`(_ sending: SurveySending)
         throws
     {
-        let card = GatewayCard(room: RoomName("Kitchen"), survey: sending)
+        let card = GatewayCard(room: .named("Kitchen"), survey: sending)
         #expect(try FeedDecoder.card(card.payload) == card)
     }
 
@@ -265,9 +265,42 @@ import Testing
         HealthMessage(room: "Kitchen", isListening: true, trouble: nil),
         HealthMessage(room: "Kitchen", isListening: false, trouble: .notListening),
         HealthMessage(room: nil, isListening: false, trouble: .wrongKey),
+        HealthMessage(room: "Hall", isListening: true, trouble: nil, survey: SurveyHealth(heardBy: 0)),
+        HealthMessage(
+            room: "Hall", isListening: true, trouble: .covered,
+            survey: SurveyHealth(
+                heardBy: 256, percent: 29,
+                change: .init(.covered, since: 1_700_000_000, deviating: 4, neighbours: 5, decibels: -9))),
+        HealthMessage(
+            room: "Hall", isListening: true, trouble: .moved,
+            survey: SurveyHealth(
+                heardBy: 4, percent: 100, change: .init(.moved, since: nil, deviating: 2, neighbours: 3, decibels: 12))),
     ])
     func `What is said of a gateway is read as it was written`(_ message: HealthMessage) {
         #expect(HealthMessage(message.json.bytes) == message)
+    }
+
+    @Test(arguments: [
+        "7", "{}", #"{"heardBy":-1}"#, #"{"heardBy":257}"#, #"{"heardBy":1.5}"#,
+    ])
+    func `What is said of a gateway counts without a survey that cannot be read`(_ survey: String) {
+        let text = #"{"v":1,"room":"Hall","listening":true,"problem":null,"survey":\#(survey)}"#
+        #expect(HealthMessage(Array(text.utf8)) == HealthMessage(room: "Hall", isListening: true, trouble: nil))
+    }
+
+    @Test(arguments: [
+        #"{"heardBy":4,"estimate":1.01}"#, #"{"heardBy":4,"estimate":"x"}"#, #"{"heardBy":4,"change":{"kind":"lost"}}"#,
+        #"{"heardBy":4,"change":{"kind":"moved","deviating":1,"neighbours":2,"decibels":1000}}"#,
+    ])
+    func `What a survey says wrongly of a gateway is left out`(_ survey: String) {
+        let text = #"{"v":1,"room":"Hall","listening":true,"problem":null,"survey":\#(survey)}"#
+        #expect(HealthMessage(Array(text.utf8))?.survey == SurveyHealth(heardBy: 4))
+    }
+
+    @Test(arguments: [nil, 0, 29, 100])
+    func `The figure in the card of a service is read as it was written`(percent: Int?) {
+        let card = ServiceCard(isActive: true, counter: 7, version: "1", percent: percent)
+        #expect(ServiceCard(card.payload) == card)
     }
 
     @Test func `A message is read by its topic, and an empty one removes what was retained`() throws {

@@ -1,4 +1,5 @@
 import Base
+import SiteCore
 package import SiteProtocol
 
 /// Describes a problem of gateways, for the page, `rooms status` and `doctor`.
@@ -7,6 +8,9 @@ package struct GatewayAdvice: Hashable, Sendable {
     /// What the user can do about it.
     package let remedy: String
 
+    /// Both in one line.
+    package var sentence: String { text + (text.hasSuffix("?") ? " " : ": ") + remedy }
+
     /// Names for a sentence; of many, the first few.
     package static func list(_ names: [String]) -> String {
         names.namedFew(most: mostNamed)
@@ -14,6 +18,14 @@ package struct GatewayAdvice: Hashable, Sendable {
 
     /// Largest number of gateways or rooms that a sentence names.
     package static let mostNamed = 5
+
+    /// That a gateway was moved or covered, as the survey says.
+    ///
+    /// - Parameter since: The time at which it was noticed first; nil: that is not known.
+    package init(_ change: SurveyHealth.Change, of name: String, since: String?) {
+        text = change.text(of: name, since: since)
+        remedy = change.remedy(of: name)
+    }
 
     /// - Parameters:
     ///   - trouble: The problem that all these gateways have.
@@ -53,6 +65,11 @@ package struct GatewayAdvice: Hashable, Sendable {
                 (
                     "sends what cannot be decrypted: \(names)",
                     "give all machines of the site the same key (rooms.encryptionKeyFile), or none"
+                )
+            case .moved, .covered:
+                (
+                    "the other gateways hear it otherwise than before: \(names)",
+                    "was it moved or covered? If it is to stay so: 'ibeacon-gateway rooms gateways moved'"
                 )
             case .deaf: ("receives nothing while others do: \(names)", "check its radio and its antenna")
             }

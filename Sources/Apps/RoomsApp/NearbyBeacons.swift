@@ -58,11 +58,15 @@ struct NearbyBeacons {
     }
 
     /// Records the message of a gateway. Without a request it does nothing.
-    mutating func record(_ readings: [NearbyReading], of gateway: String, at now: MonotonicInstant) {
+    ///
+    /// - Parameter own: What the gateways send themselves, which is not listed.
+    mutating func record(
+        _ readings: [NearbyReading], of gateway: String, besides own: SurveyBeacons? = nil, at now: MonotonicInstant
+    ) {
         // The report of the last second may arrive late.
         guard let until, now <= until.advanced(by: .seconds(3)) else { return }
         beacons = beacons.filter { $0.value.last.duration(to: now) < Self.memory }
-        for reading in readings {
+        for reading in readings where own?.gateway(sending: reading.beacon) == nil {
             guard beacons[reading.beacon] != nil || beacons.count < Self.mostBeacons else { continue }
             var beacon = beacons[reading.beacon] ?? Beacon(first: now)
             beacon.region = reading.region ?? beacon.region

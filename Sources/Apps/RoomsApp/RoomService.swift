@@ -149,7 +149,7 @@ extension RoomService: AppOwner {
             let key = value.key(ofService: base)
             switch value {
             // Of ten thousand tags.
-            case .learned, .heard: return .madeValue(key: key) { value.bytes(ofService: base) ?? [] }
+            case .learned, .heard, .surveyLevels: return .madeValue(key: key) { value.bytes(ofService: base) ?? [] }
             default: return .value(key: key, value.bytes(ofService: base))
             }
         case .editsTaken(let topic, let last): return .editsTaken(tracker: topic ?? base, upTo: last)
@@ -273,7 +273,7 @@ extension RoomService: AppOwner {
         do throws(FeedError) {
             guard let read = try SiteMessage(topic, payload) else { return }
             if case .nearby(let gateway, let readings) = read {
-                nearby.record(readings, of: gateway, at: now)
+                nearby.record(readings, of: gateway, besides: site.siteTags.list.minors?.beacons, at: now)
             }
             handle(.message(read, isRetained: message.retained))
         } catch {

@@ -73,6 +73,7 @@ final class SitePage: PageSource {
         snapshot.services = site.election.cards
         snapshot.question = site.siteTags.list.question
         snapshot.roomQuestions = site.engine.plan.questions(at: now)
+        snapshot.survey = SiteSurveyState(site)
         snapshot.rivals = site.whereabouts.virtualNodes.advice(at: now)
         snapshot.counters = SiteSnapshot.Counters(
             engine: site.engine.counters, site: site.counters,
@@ -306,8 +307,7 @@ final class SitePage: PageSource {
             return answer(refusal?.text ?? owner.carryOut(.learn(.rename(room: room, to: new))))
         case "/gateways/moved":
             guard let gateway = text("gateway") else { return missing("gateway") }
-            let asked = owner.site.engine.plan.questions(at: owner.now)
-            let refusal = RoomQuestion.refusal(ofMoving: gateway, among: asked)
+            let refusal = owner.site.refusal(ofMoving: gateway, at: owner.now)
             return answer(refusal ?? owner.carryOut(.learn(.moved(gateway: gateway))))
         default: return nil
         }

@@ -116,6 +116,8 @@ struct SiteSnapshot {
     var question: (text: String, remedy: String)?
     /// What a person must say of gateways that name another room than before.
     var roomQuestions: [RoomQuestion] = []
+    /// nil if no gateway is asked for a beacon of its own.
+    var survey: SiteSurveyState?
     /// What is wrong with nodes beside the decisions that are published as nodes, with advice; nil: nothing.
     var rivals: (text: String, remedy: String)?
     /// nil before the site is read.
@@ -200,8 +202,9 @@ extension SiteSnapshot {
             )
         }
         findings += roomQuestions.map { .init(.warning, "rooms", $0.text, remedy: $0.remedy) }
+        findings += survey?.findings(wallClock, at: now) ?? []
         if let rivals { findings.append(.init(.error, "espresense", rivals.text, remedy: rivals.remedy)) }
-        findings += Dictionary(grouping: gateways.filter { $0.trouble?.isFault == true }, by: \.trouble).sorted {
+        findings += Dictionary(grouping: gateways.filter { $0.trouble?.isToldTogether == true }, by: \.trouble).sorted {
             ($0.key?.rawValue ?? "") < ($1.key?.rawValue ?? "")
         }.compactMap { trouble, concerned in trouble.map { finding($0, names(concerned)) } }
         // Known gateways are in the findings above.
@@ -252,7 +255,7 @@ extension SiteSnapshot {
             "adopt": .bool(question != nil),
             "gatewayPage": .optional(gatewayPage), "roomQuestions": roomQuestionsJSON,
             "rooms": object(shownRooms.map { ($0.report.name.id, $0.json(isCurrent: isCurrent)) }),
-            "roomCount": .integer(Int64(rooms.count)),
+            "roomCount": .integer(Int64(rooms.count)), "survey": .optional(survey?.json(wallClock, at: now)),
             "gateways": object(shownGateways.map { ($0.report.name, $0.json(at: now, isCurrent: isCurrent)) }),
             "gatewayCount": .integer(Int64(gateways.count)),
             "listening": .integer(isCurrent ? Int64(gateways.count { $0.report.isListening }) : 0),
@@ -452,6 +455,7 @@ extension SiteSnapshot {
         writer.family(
             "ibeacon_rooms_gateway_listening", .gauge, "1 while a gateway listens and sends what it hears.",
             gateways.map { ([("gateway", $0.report.name)], $0.report.isListening && isCurrent ? 1 : 0) })
+        survey?.write(to: &writer)
         if let counters { write(counters, to: &writer) }
         writeMessages(&writer)
         if let process = service.process {

@@ -35,6 +35,8 @@ package struct GatewayTable: Sendable {
     /// The names under which gateways with cards publish as ESPresense nodes, by gateway.
     private var nodeNames: [String: String] = [:]
     private var radios = SharedRadios()
+    /// What the survey says of each gateway that is asked for a beacon.
+    private var survey: [String: SurveyHealth] = [:]
     private var gatewaysOfNode: [String: Set<String>] = [:]
 
     package static let most = 2 * RoomEngine.mostGateways
@@ -135,12 +137,12 @@ package struct GatewayTable: Sendable {
         return true
     }
 
-    /// Whether the card of a gateway may have been dropped: any client may have written so many that there was no place for it. A gateway
-    /// that counts keeps its card.
-    func lacksCard(of gateway: String) -> Bool { hasDroppedCards && cards[gateway] == nil }
-
-    /// The cards that the broker retains are asked for.
-    mutating func askForCards(_ effects: inout [Site.Effect]) {
+    /// Asks for the cards that the broker retains, if that of a gateway that counts may have been dropped: any client may have written so
+    /// many that there was no place for it. A gateway that counts keeps its card.
+    mutating func askForCard(of gateway: String, _ plan: SitePlan, _ effects: inout [Site.Effect]) {
+        guard hasDroppedCards, cards[gateway] == nil, plan.isTrusted(gateway: gateway),
+            !plan.hasRoom(gateway: gateway)
+        else { return }
         hasDroppedCards = false
         effects.append(.cardMissing)
     }
@@ -177,6 +179,18 @@ package struct GatewayTable: Sendable {
         return Set(tags.map(\.pattern.uuid)).filter { isPhone($0) }
     }
 
+    // MARK: - The survey
+
+    mutating func set(survey: [String: SurveyHealth]) { self.survey = survey }
+
+    /// The gateways that may be asked for a beacon of their own, sorted: ibeacon-gateways that count and have a room. Any client can write
+    /// the card of another.
+    func senders(in plan: SitePlan) -> [String] {
+        cards.filter {
+            $0.value.isOfGateway && plan.isTrusted(gateway: $0.key) && plan.hasRoom(gateway: $0.key)
+        }.keys.sorted()
+    }
+
     // MARK: - Availability
 
     /// The gateways whose messages cannot be decrypted.
@@ -199,13 +213,16 @@ package struct GatewayTable: Sendable {
     /// - Parameter connected: Since when their messages can arrive.
     func health(in engine: RoomEngine, connected: MonotonicInstant, at now: MonotonicInstant) -> [GatewayHealth] {
         engine.plan.gatewayHealth(at: now, connected: connected).map { health in
+            var health = health
+            health.survey = survey[health.name]
+            health.trouble = health.trouble ?? (health.survey?.change?.kind).map(GatewayHealth.Trouble.init)
             let isLeftOut = radios.leftOut.contains(health.name)
             let isStranger = health.trouble != .offline && strangers.contains(health.name)
             guard isLeftOut || isStranger else { return health }
             let trouble: GatewayHealth.Trouble = isLeftOut ? .sameRadio : .wrongKey
             return GatewayHealth(
                 name: health.name, room: health.room, isListening: false, trouble: trouble,
-                formerRoom: health.formerRoom)
+                formerRoom: health.formerRoom, survey: health.survey)
         }
     }
 

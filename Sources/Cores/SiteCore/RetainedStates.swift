@@ -100,7 +100,7 @@ extension PublishedRoom: RetainedValue {
 }
 
 extension HealthMessage: RetainedValue {
-    package var byteCount: Int { 64 + (room?.utf8.count ?? 0) }
+    package var byteCount: Int { (survey == nil ? 64 : 128) + (room?.utf8.count ?? 0) }
 }
 
 extension ExactString: RetainedValue {

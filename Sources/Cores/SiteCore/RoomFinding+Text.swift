@@ -29,6 +29,10 @@ extension RoomEngine.Finding {
                 + (idle.isEmpty ? "none" : idle.joined(separator: ", "))
                 + ". Forget those that do not exist ('rooms forget'), and find the client that writes them to 'learn' or to "
                 + "a gateway's card"
+        case .changed(let gateway, let change, let since):
+            change.text(of: gateway, since: since.map { SurveyHealth.Change.time($0, now: $0) }) + " "
+                + change.remedy(of: gateway)
+        case .sameAgain(let gateway): "the gateway \(gateway) hears and is heard by its neighbours as before"
         }
     }
 }

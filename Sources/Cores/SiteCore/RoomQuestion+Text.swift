@@ -25,7 +25,7 @@ extension RoomQuestion {
     }
 
     /// A word of a shell's command line. Any client may write the name of a room.
-    private static func word(_ text: String) -> String {
+    static func word(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -64,14 +64,21 @@ package struct SharedTagList: Sendable {
     private var offer: Offer?
     /// Where the list is.
     let topic: String
+    /// The beacons that gateways are asked to send; nil: they are asked for none.
+    package private(set) var minors: SurveyMinors?
+    /// Whether they have changed since this service last published its list.
+    private var areMinorsNew = false
 
     init(_ settings: SiteSettings) {
         (instance, isSealed) = (settings.instance ?? "", settings.areCardsSealed)
+        // A replay sends nothing: the gateways were asked by the service that was recorded.
+        if settings.surveysGateways, !instance.isEmpty { minors = SurveyMinors(site: settings.site ?? "") }
         topic = RoomTopic.tags(site: settings.site ?? "").text
     }
 
     mutating func restore(_ stored: StoredSite) {
         version = stored.listVersion ?? (stored.hasList ? TagList.Version(0, instance) : nil)
+        minors?.restore(stored.surveyMinors)
     }
 
     var storedVersion: [Site.Effect] { version.map { [.store(.listVersion($0))] } ?? [] }
@@ -83,7 +90,7 @@ package struct SharedTagList: Sendable {
             tags.map {
                 TagList.Tag(
                     uuid: $0.pattern.uuid, major: $0.pattern.major, minor: $0.pattern.minor, id: $0.id, name: $0.name)
-            }.sorted { ($0.id ?? "") < ($1.id ?? "") })
+            }.sorted { ($0.id ?? "") < ($1.id ?? "") }, survey: minors?.beacons)
     }
 
     // MARK: - What a person must decide
@@ -191,7 +198,9 @@ package struct SharedTagList: Sendable {
             return nil
         }
         do throws(FeedError) {
-            return compare(try received.list(), isLive: arrival.isLive, role, tags, regions, &effects)
+            let list = try received.list()
+            takeSurvey(of: list, isLive: arrival.isLive, role, &effects)
+            return compare(list, isLive: arrival.isLive, role, tags, regions, &effects)
         } catch {
             effects.append(.refused(error, topic: topic))
             if role == .active { answer(role, tags, &effects) }
@@ -264,7 +273,7 @@ package struct SharedTagList: Sendable {
 
     /// Before this service becomes active, its list gets a version.
     mutating func settle(_ effects: inout [Site.Effect]) {
-        (unproved, isChanged) = (nil, false)
+        (unproved, isChanged, areMinorsNew) = (nil, false, false)
         if (version?.number ?? 0) == 0 || seen > version?.number ?? 0 { advance(&effects) }
     }
 
@@ -293,9 +302,10 @@ package struct SharedTagList: Sendable {
                 .log(.notice, "keeps \(kept.count) tags that are not in the site's list: \(names)", once: "list kept"))
         }
         // An active service publishes what the gateways should have; another one only what it adds.
+        let own = self.list(of: tags)
+        let differs = own.tags != list.tags || own.survey != list.survey
         guard
-            !kept.isEmpty || !isBelievable(list.version) || (role == .active && self.list(of: tags).tags != list.tags)
-                || list.version.number == 0
+            !kept.isEmpty || !isBelievable(list.version) || (role == .active && differs) || list.version.number == 0
         else { return setVersion(list.version, &effects) }
         guard role == .active || list.version.number > 0 else { return setVersion(TagList.Version(0, ""), &effects) }
         advance(&effects)
@@ -319,6 +329,52 @@ package struct SharedTagList: Sendable {
             effects.append(.send(.tags(list(of: tags))))
         }
     }
+
+    // MARK: - What gateways send
+
+    /// The list belongs to a recording, whose service asked the gateways.
+    mutating func replaySurvey(of list: TagList) { minors = list.survey.map(SurveyMinors.init) ?? minors }
+
+    /// Asks these gateways to send their beacons, and publishes the list if that changes it. Its version stays: the tags are the same, and
+    /// a service without this setting has nothing to take from it.
+    ///
+    /// - Parameters:
+    ///   - gateways: Those that count, in an order that does not change.
+    ///   - isKnown: Whether a gateway is known now.
+    mutating func ask(
+        _ gateways: [String], isKnown: (String) -> Bool, _ tags: [TagIdentity], _ effects: inout [Site.Effect]
+    ) {
+        guard let before = minors else { return }
+        if let left = minors?.give(to: gateways, isKnown: isKnown), let first = left.first {
+            let text =
+                "\(left.count) gateways are not asked for a beacon of their own, \(first) among them: at most "
+                + "\(SurveyBeacons.mostGateways) are"
+            effects.append(.log(.warning, text, once: "survey full"))
+        }
+        guard areMinorsNew || minors != before else { return }
+        areMinorsNew = false
+        // It is published once the minors are on the disk.
+        effects += storedMinors + [.publish(.tags(list(of: tags)))]
+    }
+
+    /// A gateway is gone: another one may have its minor. Any client can remove a card, so that it is stored when the gateways are asked next.
+    mutating func forgetSurvey(of gateway: String) {
+        guard minors?.minors[gateway] != nil else { return }
+        minors?.forget(gateway)
+        areMinorsNew = true
+    }
+
+    /// Takes the minors of another service. This one keeps its own while it is the active one.
+    private mutating func takeSurvey(of list: TagList, isLive: Bool, _ role: Role, _ effects: inout [Site.Effect]) {
+        guard role != .active, let survey = list.survey else { return }
+        let before = minors
+        // A list with the key may be an old one that a client repeats.
+        let isNew = version.map { $0 <= list.version } ?? false
+        minors?.take(survey, isProved: (isSealed || isLive) && isNew)
+        if minors != before { effects += storedMinors }
+    }
+
+    var storedMinors: [Site.Effect] { minors.map { [.store(.surveyMinors($0.minors))] } ?? [] }
 
     // MARK: - Versions
 

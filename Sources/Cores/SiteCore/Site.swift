@@ -18,6 +18,7 @@ package struct Site: Sendable {
     package private(set) var siteTags: SiteTags
     package private(set) var whereabouts: Whereabouts
     package private(set) var election: Election
+    package private(set) var survey = GatewaySurvey()
     private var commands: SiteCommands
     package private(set) var counters = Counters()
     package private(set) var malformed = MalformedMessages()
@@ -54,8 +55,10 @@ package struct Site: Sendable {
 
     /// When `tick` is due.
     package var nextDeadline: MonotonicInstant? {
-        [whereabouts.nextDeadline, election.nextDeadline, commands.due(isUndecided: isUndecided), siteTags.list.due]
-            .compactMap(\.self).min()
+        [
+            whereabouts.nextDeadline, election.nextDeadline, commands.due(isUndecided: isUndecided), siteTags.list.due,
+            survey.due,
+        ].compactMap(\.self).min()
     }
 
     /// Handles one input at `now`, which is never earlier than the previous one.
@@ -114,6 +117,8 @@ package struct Site: Sendable {
         }
         if stored.lacksTopic { effects.append(.store(.topic)) }
         if stored.formerTopic != nil { effects += siteTags.list.storedVersion }
+        survey.restore(stored)
+        beginSurvey(at: now)
         whereabouts.start(stored, tags: siteTags.regions.tags(&effects), learns: !election.isAlone, at: now)
         isStarted = true
     }
@@ -123,6 +128,7 @@ package struct Site: Sendable {
         carryOutCommands(at: now, &effects)
         siteTags.tick(&whereabouts, &election, at: now, &effects)
         whereabouts.decide(at: now, &effects)
+        if let due = survey.due, due <= now { checkSurvey(at: now, &effects) }
         if let decided = election.tick(at: now) { elect(decided, at: now, &effects) }
         whereabouts.repeatAll(isElected: role == .active, at: now, &effects)
     }
@@ -132,7 +138,7 @@ package struct Site: Sendable {
         for received in commands.drain(isAlone: isAlone) {
             obey(received, takesRetained: isForemost || isAlone, at: now, &effects)
         }
-        effects += whereabouts.storedLearning
+        effects += whereabouts.storedLearning + survey.stored
     }
 
     /// Stores the whole state again, after the database was removed or damaged.
@@ -141,7 +147,7 @@ package struct Site: Sendable {
         let states = whereabouts.states
         effects += [.regions(siteTags.regions.kept)] + whereabouts.storedLearning + states.storedStates
         effects +=
-            siteTags.list.storedVersion + [
+            siteTags.list.storedVersion + siteTags.list.storedMinors + survey.stored + [
                 states.storedRooms, commands.storedApplied, states.storedVisits, .store(.topic),
                 commands.storedEnvelopes,
             ]
@@ -188,16 +194,35 @@ package struct Site: Sendable {
         switch message {
         case .tags(let list):
             siteTags.receive(list, isLive: !isRetained, &whereabouts, &election, at: now, &effects)
+            beginSurvey(at: now)
         case .tag(let id, let state):
             whereabouts.receive(
                 state, ofTag: id, isRetained: isRetained, isBelieved: election.hasActiveOther(at: now),
                 isStored: siteTags.list.version != nil, at: now, &effects)
         case .service(let instance, let card):
             receive(card, ofService: instance, isRetained: isRetained, at: now, &effects)
-        case .heard, .nodeHeard, .aliasHeard, .alias, .nodeTelemetry, .available, .card, .learn, .room, .health,
-            .nearby:
+        case .heard(let gateway, let second): hear(second, of: gateway, at: now, &effects)
+        case .learn(.moved(let gateway)): takeMove(of: gateway, at: now, &effects)
+        case .card(let gateway, let card):
+            whereabouts.receive(message, isRetained: isRetained, at: now, &effects)
+            guard card == nil else { return }
+            siteTags.forgetSurvey(of: gateway)
+            survey.forget(gateway)
+        case .nodeHeard, .aliasHeard, .alias, .nodeTelemetry, .available, .learn, .room, .health, .nearby:
             whereabouts.receive(message, isRetained: isRetained, at: now, &effects)
         }
+    }
+
+    /// A gateway heard tags, and beacons of other gateways.
+    private mutating func hear(
+        _ second: HeardSecond, of gateway: String, at now: MonotonicInstant, _ effects: inout [Site.Effect]
+    ) {
+        guard let beacons = siteTags.list.minors?.beacons else {
+            return whereabouts.receive(.heard(gateway: gateway, second), isRetained: false, at: now, &effects)
+        }
+        let ofTags = GatewaySurvey.second(second, without: beacons)
+        whereabouts.receive(.heard(gateway: gateway, ofTags), isRetained: false, at: now, &effects)
+        survey.hear(second, by: gateway, beacons, whereabouts, at: now)
     }
 
     /// The broker has a message that cannot be decrypted. A correct one replaces it.
@@ -224,6 +249,44 @@ package struct Site: Sendable {
         }
         guard let decided = election.receive(card, of: instance, at: now, &effects) else { return }
         elect(decided, at: now, &effects)
+    }
+
+    // MARK: - The survey
+
+    private mutating func beginSurvey(at now: MonotonicInstant) {
+        if siteTags.list.minors != nil { survey.begin(at: now) }
+    }
+
+    private mutating func checkSurvey(at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
+        siteTags.askForBeacons(whereabouts, election, &effects)
+        survey.check(
+            siteTags.list.minors?.beacons, whereabouts, stores: !election.isAlone, at: now, &effects)
+        showSurvey()
+    }
+
+    /// The other parts say what the survey says.
+    private mutating func showSurvey() {
+        whereabouts.set(survey: survey.standing)
+        election.set(percent: survey.percent)
+    }
+
+    /// Why the answer that a gateway was carried is refused; nil if that is the question, of its room or of the survey.
+    package func refusal(ofMoving gateway: String, at now: MonotonicInstant) -> String? {
+        guard !survey.asks(about: gateway) else { return nil }
+        return RoomQuestion.refusal(ofMoving: gateway, among: engine.plan.questions(at: now))
+    }
+
+    /// A person says that a gateway was carried to where it is.
+    private mutating func takeMove(of gateway: String, at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
+        let isOfRoom = RoomQuestion.refusal(ofMoving: gateway, among: engine.plan.questions(at: now)) == nil
+        let isOfSurvey = survey.asks(about: gateway)
+        if isOfRoom || isOfSurvey { survey.accept(gateway, &effects) }
+        if isOfSurvey {
+            showSurvey()
+            whereabouts.correctRetained(at: now, &effects)
+        }
+        guard isOfRoom || !isOfSurvey else { return }
+        whereabouts.receive(.learn(.moved(gateway: gateway)), isRetained: false, at: now, &effects)
     }
 
     // MARK: - Requests and commands

@@ -11,6 +11,7 @@ extension SiteSettings {
         for entry in configuration.rooms?.gateways ?? [] { gateways[entry.gateway] = RoomName(entry.room) }
         position = configuration.position
         publishesVirtualNodes = configuration.rooms?.publishesVirtualNodes ?? false
+        surveysGateways = configuration.rooms?.surveysGateways ?? false
         commandRights = CommandGate.Rights(
             obeysCommands: configuration.obeysCommands,
             allowsRemoteConfiguration: configuration.allowsRemoteConfiguration, needsEncryption: false)

@@ -28,6 +28,8 @@ package struct SiteSettings: Hashable, Sendable {
     package var areCardsSealed = false
     /// Whether the rooms of tags are published as ESPresense nodes would publish them.
     package var publishesVirtualNodes = false
+    /// Whether gateways are asked to send beacons, so that they hear each other.
+    package var surveysGateways = false
 
     package init() {}
 

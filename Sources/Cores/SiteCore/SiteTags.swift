@@ -158,6 +158,20 @@ package struct SiteTags: Sendable {
         effects.append(.send(.tags(list.list(of: whereabouts.tags))))
     }
 
+    /// The active service asks the gateways that count for beacons of their own.
+    mutating func askForBeacons(
+        _ whereabouts: Whereabouts, _ election: Election, _ effects: inout [Site.Effect]
+    ) {
+        guard election.role == .active, !election.isAlone else { return }
+        let gateways = whereabouts.gateways
+        list.ask(
+            gateways.senders(in: whereabouts.engine.plan), isKnown: { gateways.cards[$0] != nil }, whereabouts.tags,
+            &effects)
+    }
+
+    /// The card of a gateway was removed.
+    mutating func forgetSurvey(of gateway: String) { list.forgetSurvey(of: gateway) }
+
     /// What the broker retains has arrived.
     mutating func endWait(_ election: inout Election, _ whereabouts: Whereabouts, _ effects: inout [Site.Effect]) {
         if list.endWait() { judgeAbility(&election, whereabouts, &effects) }
@@ -180,13 +194,15 @@ package struct SiteTags: Sendable {
     }
 
     /// A replay has no tags of its own: it adds those of the recording to those of the configuration.
-    private func adopt(
+    private mutating func adopt(
         _ received: ReceivedTagList?, _ whereabouts: inout Whereabouts, at now: MonotonicInstant,
         _ effects: inout [Site.Effect]
     ) {
         guard let received else { return }
         do throws(FeedError) {
-            let tags = regions.tags(with: try received.list(), &effects)
+            let received = try received.list()
+            list.replaySurvey(of: received)
+            let tags = regions.tags(with: received, &effects)
             whereabouts.pass(.tick, at: now, &effects)
             whereabouts.setTags(tags, at: now)
         } catch {

@@ -23,6 +23,10 @@ package struct StoredSite: Sendable {
     package var listVersion: TagList.Version?
     /// Whether the visits of the history go on: no other service was active at the end.
     package var hasOpenVisits = true
+    /// The minor of the beacon that each gateway is asked to send.
+    package var surveyMinors: [String: UInt16] = [:]
+    /// What the gateways usually hear of each other's beacons.
+    package var surveyLevels: [LevelSurvey.StoredPair] = []
     /// Whether edits of tags wait that are not in `regions` yet.
     package var isEdited = false
     /// Whether the service's own topic is to be stored: none or another one is stored.
@@ -59,6 +63,10 @@ package struct StoredSite: Sendable {
         let isSameSite = topic.split(separator: "/").last == base.split(separator: "/").last
         listVersion = areTagsKnown && isSameSite ? StoredValue.listVersion(in: values) : nil
         hasOpenVisits = StoredValue.openVisits(in: values)
+        if isSameSite {
+            surveyMinors = StoredValue.surveyMinors(in: values)
+            surveyLevels = StoredValue.surveyLevels(in: values)
+        }
         appliedCommands = AppliedCommands(bytes: values[ExactString(AppliedCommands.storeKey(of: topic))] ?? [])
         obeyedEnvelopes = ObeyedEnvelopes(bytes: values[ExactString(ObeyedEnvelopes.storeKey)] ?? [])
         do {

@@ -21,6 +21,10 @@ package enum StoredValue: Sendable {
     case listVersion(TagList.Version)
     /// Whether the visits of the history go on.
     case openVisits(Bool)
+    /// The minor of the beacon that each gateway is asked to send.
+    case surveyMinors([String: UInt16])
+    /// What the gateways usually hear of each other's beacons.
+    case surveyLevels([LevelSurvey.StoredPair])
 
     private static let tagPrefix = "rooms.tag."
     private static let created = "rooms.created"
@@ -29,6 +33,8 @@ package enum StoredValue: Sendable {
     private static let listVersion = "rooms.list"
     private static let openVisits = "rooms.visits"
     private static let topicKey = "rooms.topic"
+    private static let surveyMinors = "rooms.survey"
+    private static let surveyLevels = "rooms.survey.levels"
 
     /// The key in the store.
     ///
@@ -42,6 +48,8 @@ package enum StoredValue: Sendable {
         case .listVersion: Self.listVersion
         case .openVisits: Self.openVisits
         case .topic: Self.topicKey
+        case .surveyMinors: Self.surveyMinors
+        case .surveyLevels: Self.surveyLevels
         case .appliedCommands: AppliedCommands.storeKey(of: base)
         case .obeyedEnvelopes: ObeyedEnvelopes.storeKey
         }
@@ -60,6 +68,8 @@ package enum StoredValue: Sendable {
         case .listVersion(let version): JSONValue.object(version.members).bytes
         case .openVisits(let areOpen): JSONValue.bool(areOpen).bytes
         case .topic: Array(base.utf8)
+        case .surveyMinors(let minors): JSONValue.object(minors.mapValues { .integer(Int64($0)) }).bytes
+        case .surveyLevels(let pairs): StoredLevels(pairs).json.bytes
         }
     }
 
@@ -71,6 +81,15 @@ package enum StoredValue: Sendable {
         values[ExactString(listVersion)].flatMap { try? JSONValue(parsing: $0) }.map {
             TagList.Version($0) ?? .init(0, "")
         }
+    }
+
+    static func surveyMinors(in values: [ExactString: [UInt8]]) -> [String: UInt16] {
+        let json = values[ExactString(surveyMinors)].flatMap { try? JSONValue(parsing: $0) }
+        return (json?.object ?? [:]).compactMapValues { $0.asInteger.flatMap { UInt16(exactly: $0) } }
+    }
+
+    static func surveyLevels(in values: [ExactString: [UInt8]]) -> [LevelSurvey.StoredPair] {
+        values[ExactString(surveyLevels)].flatMap { StoredLevels($0) }?.pairs ?? []
     }
 
     static func openVisits(in values: [ExactString: [UInt8]]) -> Bool {

@@ -131,7 +131,8 @@ package struct Whereabouts: Sendable {
                 case .renamed(let former, let room, _): rename(former, to: room, at: now, &effects)
                 case .notRenamed(let room, let new, let refusal):
                     refuse(.rename(room: room, to: new), refusal.text, &effects)
-                case .deaf, .hears, .shared, .asked, .stay, .tooManyGateways, .tooManyRooms: break
+                case .deaf, .hears, .shared, .asked, .stay, .tooManyGateways, .tooManyRooms, .changed, .sameAgain:
+                    break
                 }
             }
         }
@@ -274,11 +275,7 @@ package struct Whereabouts: Sendable {
             if !engine.plan.hasRoom(gateway: gateway) { place(gateway, gateways.cards[gateway], at: now, &effects) }
             pass(.heard(gateway: gateway, second), at: now, &effects)
             if isActive { TagBatteries.record(second, of: gateway, at: now, &engine, &states, &retained, &effects) }
-            if gateways.lacksCard(of: gateway), engine.plan.isTrusted(gateway: gateway),
-                !engine.plan.hasRoom(gateway: gateway)
-            {
-                gateways.askForCards(&effects)
-            }
+            gateways.askForCard(of: gateway, engine.plan, &effects)
             countPhones(of: gateway, at: now, &effects)
         case .nodeHeard(let node, let second): hear(second, of: node, at: now, &effects)
         case .aliasHeard(let alias, let node, let reading):
@@ -370,6 +367,9 @@ package struct Whereabouts: Sendable {
         gateways.set(strangers: strangers)
         effects.append(.pageChanged)
     }
+
+    /// What the survey says of each gateway.
+    mutating func set(survey: [String: SurveyHealth]) { gateways.set(survey: survey) }
 
     private mutating func learn(
         _ request: FeedDecoder.LearnRequest, at now: MonotonicInstant, _ effects: inout [Site.Effect]

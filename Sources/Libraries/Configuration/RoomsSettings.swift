@@ -15,6 +15,8 @@ package struct RoomsSettings: Hashable, Sendable {
     package var actsAsESPresenseNode = false
     /// Whether the rooms service publishes the room of each tag as ESPresense nodes would.
     package var publishesVirtualNodes = false
+    /// Whether the rooms service asks the gateways to send beacons, so that they hear each other.
+    package var surveysGateways = false
     /// Days for which the history of rooms is kept; nil for those of the gateway.
     package var historyDays: Int?
     /// Where the page of the rooms service is served; nil if it is not served.

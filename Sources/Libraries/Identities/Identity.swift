@@ -118,7 +118,7 @@ extension DeviceAddress {
 }
 
 /// The UUID of version 5 (RFC 9562, 5.5) in the project's namespace: other programs find the same one.
-func derivedUUID(of name: String) -> BeaconUUID {
+package func derivedUUID(of name: String) -> BeaconUUID {
     // Random, once for all times.
     let namespace: [UInt8] = [
         0x0b, 0x87, 0xd8, 0xb3, 0xee, 0xd6, 0x4b, 0xff, 0x9d, 0xaa, 0x54, 0x32, 0x6b, 0xac, 0xec, 0x6a,

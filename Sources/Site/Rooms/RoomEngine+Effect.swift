@@ -1,3 +1,4 @@
+package import Base
 package import SiteProtocol
 
 extension RoomEngine {
@@ -42,5 +43,9 @@ extension RoomEngine {
         case tooManyGateways(newest: String, idle: [String])
         /// More rooms than a site can have. `idle`: rooms without a gateway that counts.
         case tooManyRooms(newest: String, idle: [String])
+        /// A gateway was moved or covered, as the gateways' own beacons say. `since`: when that was noticed first.
+        case changed(gateway: String, SurveyHealth.Change, since: LocalTime?)
+        /// It is heard as before.
+        case sameAgain(gateway: String)
     }
 }

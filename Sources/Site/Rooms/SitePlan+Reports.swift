@@ -30,6 +30,13 @@ extension SitePlan {
         hearing.gateway(named: name).map { hearing.gateways[$0].isTrusted } ?? false
     }
 
+    /// Whether a message of the gateway that has just arrived counts: it is neither late nor repeated.
+    package func hasCounted(messageOf name: String, at now: MonotonicInstant) -> Bool {
+        hearing.gateway(named: name).map {
+            hearing.gateways[$0].isTrusted && hearing.gateways[$0].lastMessage == now
+        } ?? false
+    }
+
     /// Whether the silence of any gateway about a tag is evidence.
     package var isListening: Bool { hearing.gateways.elements.contains(where: \.isListening) }
 

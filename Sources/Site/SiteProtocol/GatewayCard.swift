@@ -39,6 +39,9 @@ package struct GatewayCard: Hashable, Sendable {
         (self.phones, self.adapters, self.source, self.survey) = (phones, adapters, source, survey)
     }
 
+    /// Whether it is the card of an ibeacon-gateway that has read the list of tags, and not that of a scanner of Home Assistant.
+    package var isOfGateway: Bool { source == nil && (version != nil || scanner != nil) }
+
     package var payload: [UInt8] {
         var members: [String: JSONValue] = ["v": 1]
         members["room"] = room.map { .string($0.name) }

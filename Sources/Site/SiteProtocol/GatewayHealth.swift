@@ -22,9 +22,22 @@ package struct GatewayHealth: Hashable, Sendable {
         case sameRadio
         /// Its messages cannot be decrypted. The engine does not know this: the service adds it.
         case wrongKey
+        /// The survey says that it is not where it was, or that something covers it. The engine does not know these: the service adds them.
+        case moved, covered
 
         /// Whether a person should do something about it.
         package var isFault: Bool { self != .sameRadio }
+
+        /// Whether one sentence tells it of all gateways that have it. What the survey says differs from one to the next.
+        package var isToldTogether: Bool { isFault && self != .moved && self != .covered }
+
+        package init(_ kind: SurveyHealth.Change.Kind) {
+            self =
+                switch kind {
+                case .moved: .moved
+                case .covered: .covered
+                }
+        }
     }
 
     package var name: String
@@ -35,11 +48,14 @@ package struct GatewayHealth: Hashable, Sendable {
     /// The room that the gateway named before, if a person must say whether that room was renamed or the gateway was carried; nil if
     /// nothing is to be asked.
     package var formerRoom: RoomName?
+    /// What the survey says of it; nil if it is not asked for a beacon.
+    package var survey: SurveyHealth?
 
     package init(
-        name: String, room: RoomName, isListening: Bool, trouble: Trouble? = nil, formerRoom: RoomName? = nil
+        name: String, room: RoomName, isListening: Bool, trouble: Trouble? = nil, formerRoom: RoomName? = nil,
+        survey: SurveyHealth? = nil
     ) {
         (self.name, self.room, self.isListening, self.trouble) = (name, room, isListening, trouble)
-        self.formerRoom = formerRoom
+        (self.formerRoom, self.survey) = (formerRoom, survey)
     }
 }

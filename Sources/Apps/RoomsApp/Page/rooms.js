@@ -312,8 +312,11 @@ function announce() {
 const problems = {
   sharedName: ["shared name", "bad"], offline: ["offline", "bad"], noReadings: ["no readings", "warn"], silent: ["silent", "warn"],
   late: ["late", "warn"], notListening: ["not listening", "warn"], deaf: ["receives nothing", "bad"], exchanged: ["exchanged?", "warn"],
-  wrongKey: ["wrong key", "bad"], sameRadio: ["a gateway has this radio", ""],
+  wrongKey: ["wrong key", "bad"], sameRadio: ["a gateway has this radio", ""], moved: ["moved?", "warn"], covered: ["covered?", "warn"],
 };
+
+// What is known of the beacon that the site asks a gateway to send.
+const ownBeacon = id => state.survey ? state.survey.gateways[id] : undefined;
 
 function drawGateway([id, gateway]) {
   const { listening, problem } = gateway.health;
@@ -324,6 +327,8 @@ function drawGateway([id, gateway]) {
   facts.push(gateway.version === null ? "no card: ESPresense, or not connected yet" : gateway.version ? "version " + clean(gateway.version) : "version not known");
   if (gateway.scanner) facts.push(clean(gateway.scanner));
   if (gateway.otherVersion) facts.push("another version than most gateways");
+  const beacon = ownBeacon(id);
+  if (beacon) facts.push(`own beacon: ${clean(beacon.state)}, heard by ${beacon.heardBy}`);
   return make("li", { class: (problem || gateway.otherVersion ? "bad" : "") + (gateway.stale ? " stale" : "") },
     make("p", { class: "who" }, name(id)), make("p", { class: "facts" }, facts.join(" · ")), make("p", { class: "pill " + kind }, text));
 }
@@ -493,20 +498,35 @@ function show(next) {
   followTraining();
   fillTrainings();
   fill($("gateways"), gateways.sort((a, b) => a[0].localeCompare(b[0])), entry => entry[0],
-    ([, gateway]) => JSON.stringify([gateway.room, gateway.stale, gateway.health, gateway.version, gateway.scanner, gateway.otherVersion, gateway.heardAgo > 15 ? ago(gateway.heardAgo) : gateway.heardAgo === null]), drawGateway);
+    ([id, gateway]) => JSON.stringify([gateway.room, gateway.stale, gateway.health, gateway.version, gateway.scanner, gateway.otherVersion, ownBeacon(id), gateway.heardAgo > 15 ? ago(gateway.heardAgo) : gateway.heardAgo === null]), drawGateway);
+  const expected = state.survey && state.survey.sentence ? `${clean(state.survey.sentence)}. ${state.survey.meaning}.` : "";
+  $("expected").hidden = !expected;
+  if ($("expected").textContent !== expected) $("expected").textContent = expected;
   $("no-gateways").hidden = gateways.length > 0;
   fill($("state"), tiles(), tile => tile[0], tile => JSON.stringify(tile), tile =>
     make("div", { class: tile[3] ? "bad" : "" }, make("dt", {}, tile[0]), make("dd", {}, tile[1]), tile[2] ? make("dd", {}, tile[2]) : null));
   $("health").hidden = state.findings.length === 0;
   $("adopt-tags").hidden = !state.adopt;
-  fill($("findings"), state.findings, finding => finding.subject + finding.text, finding => JSON.stringify([finding, question(finding)]), drawRoomFinding);
+  fill($("findings"), state.findings, finding => finding.subject + finding.text, finding => JSON.stringify([finding, question(finding), doubt(finding)]), drawRoomFinding);
 }
 
 // What a person must say of gateways that name another room than before is a finding with a button for each answer.
 const question = finding => state.roomQuestions.find(question => question.text === finding.text);
 
+// So is what a person must say of a gateway that seems to be moved or covered.
+const doubt = finding => state.survey ? state.survey.questions.find(asked => asked.text === finding.text) : undefined;
+
+function drawDoubt(finding, { gateway, kind }) {
+  const text = clean(gateway), stays = make("button", { type: "button", "data-role": "stays" }, "It is to stay so");
+  stays.onclick = () => askFirst(`Is ${text} to stay as it is?`, `What the gateways usually hear of ${text} is measured anew, which takes half a day.` + (kind === "moved" ? " Train the rooms around it again." : ""), "It is to stay", "/gateways/moved", { gateway });
+  const row = drawFinding(finding);
+  row.append(make("p", { class: "acts" }, stays));
+  return row;
+}
+
 function drawRoomFinding(finding) {
-  const asked = question(finding);
+  const asked = question(finding), doubted = doubt(finding);
+  if (doubted) return drawDoubt(finding, doubted);
   if (!asked) return drawFinding(finding);
   const [from, to] = [clean(asked.fromName), clean(asked.toName)];
   const answers = make("p", { class: "acts" });

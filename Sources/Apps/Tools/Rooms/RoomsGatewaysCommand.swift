@@ -49,13 +49,14 @@ enum RoomsGatewaysCommand {
         let status = SiteStatus(topics)
         let gateway = try status.gateway(name)
         try status.needActiveService()
-        guard gateway.formerRoom != nil else {
+        guard gateway.formerRoom != nil || gateway.survey?.change != nil else {
             throw Failure(
                 .badData, "there is no question whether \(name) was carried; see: ibeacon-gateway rooms status")
         }
         let site = topics.identity.site
         let isDone = try LearnDialogue.ask(.moved(gateway: name), topics) { retained in
-            retained[RoomTopic.health(site: site, gateway: name).text].flatMap(HealthMessage.init)?.formerRoom == nil
+            let health = retained[RoomTopic.health(site: site, gateway: name).text].flatMap(HealthMessage.init)
+            return health?.formerRoom == nil && health?.survey?.change == nil
         }
         guard isDone else { throw Failure(.unavailable, "the service has not answered") }
         return .ok

@@ -1,5 +1,7 @@
 import JSON
+import RoomsApp
 import SiteProtocol
+import System
 
 /// A gateway as the retained messages of a site show it.
 struct SiteGateway {
@@ -26,6 +28,25 @@ struct SiteGateway {
     /// The room that it named before, if a person must say why.
     var formerRoom: String? { report?.formerRoom }
 
+    /// What the survey says of it.
+    var survey: SurveyHealth? { report?.survey }
+    /// The minor of the beacon that the site asks it to send; nil: none.
+    var asked: UInt16?
+
+    /// Whether it sends its own beacon, and who hears it; empty if it is not asked to.
+    var beacon: String {
+        guard let asked else { return "" }
+        let heard = survey.map { ", heard by \($0.heardBy)" } ?? ""
+        return SurveyText.state(card?.survey, asked: asked) + heard
+    }
+
+    /// That it was moved or covered; nil if that is not its trouble.
+    var changeAdvice: GatewayAdvice? {
+        guard let change = survey?.change, trouble == GatewayHealth.Trouble(change.kind) else { return nil }
+        let since = change.since.map { TimeText.short($0, at: Clocks.wallSeconds(), in: .local) }
+        return GatewayAdvice(change, of: id, since: since)
+    }
+
     /// Whether the active service has published nothing about the gateway: it was not heard often enough yet.
     var isUnheard = false
 
@@ -46,14 +67,20 @@ struct SiteGateway {
         case .exchanged: "exchanged?"
         case .sameRadio: "left out"
         case .wrongKey: "wrong key"
+        case .moved: "moved?"
+        case .covered: "covered?"
         case nil: report?.isListening == true ? "listening" : availability ?? "unknown"
         }
     }
+
+    /// The columns of a table.
+    var row: [String] { [id, room ?? "", state, card?.scanner ?? "", card?.version ?? ""] }
 
     var json: JSONValue {
         var members = cardJSON?.object ?? [:]
         members["availability"] = availability.map(JSONValue.string) ?? .null
         members["health"] = health ?? .null
+        members["asked"] = asked.map { .integer(Int64($0)) }
         return .object(members)
     }
 }

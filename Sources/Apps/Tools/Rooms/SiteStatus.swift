@@ -56,7 +56,7 @@ struct SiteStatus {
             case .phones(_, let id): sharers.insert(id)
             case .espresenseSettings(let beacon):
                 if let alias = try? FeedDecoder.espresenseAlias(of: beacon, payload) { aliases[beacon] = alias }
-            case .tags: listed = (try? FeedDecoder.tags(payload))?.tags ?? []
+            case .tags: list = try? FeedDecoder.tags(payload)
             default: break
             }
         }
@@ -72,6 +72,7 @@ struct SiteStatus {
         gateways = found.values.sorted { $0.id < $1.id }.map { gateway in
             var gateway = gateway
             gateway.availability = availability[gateway.id]
+            gateway.asked = list?.survey?.minors[gateway.id]
             // Without an active service, the retained health is old.
             if !hasActiveService { gateway.health = nil }
             gateway.isUnheard = hasActiveService && gateway.health == nil && gateway.room != nil
@@ -109,7 +110,8 @@ struct SiteStatus {
     /// The ids that ESPresense's settings give to beacons.
     private(set) var aliases: [BeaconID: String] = [:]
     /// The tags of the site's list.
-    private(set) var listed: [TagList.Tag] = []
+    var listed: [TagList.Tag] { list?.tags ?? [] }
+    private var list: TagList?
 
     /// Whether the card of a service says that it is active.
     var hasActiveService: Bool { services.contains { $0.card?.isActive == true } }
@@ -117,6 +119,11 @@ struct SiteStatus {
     /// The cards that say that their service is active, by the service's name.
     var activeServices: [String: JSONValue] {
         Dictionary(services.filter { $0.card?.isActive == true }.map { ($0.id, $0.state) }) { first, _ in first }
+    }
+
+    /// What the survey of the active service lets expect, hundredths.
+    private var activePercent: Int? {
+        services.lazy.compactMap { $0.card?.isActive == true ? $0.card?.percent : nil }.first
     }
 
     func needActiveService() throws(Failure) {
@@ -215,24 +222,14 @@ struct SiteStatus {
 
     /// The gateways as a table, followed by advice and remarks.
     var gatewaysText: String {
-        let table =
-            gateways.isEmpty
-            ? "no gateway has announced itself; each needs the same broker and site"
-            : Terminal.table(
-                ["GATEWAY", "ROOM", "STATE", "SCANNER", "VERSION"],
-                gateways.map {
-                    [
-                        $0.id, $0.room ?? "", $0.state, $0.card?.scanner ?? "",
-                        $0.card?.version ?? "",
-                    ]
-                })
+        let table = SiteGatewayTable(gateways: gateways, percent: activePercent).text
         let advice = self.advice
         return advice.isEmpty ? table : table + "\n\n" + advice.joined(separator: "\n")
     }
 
     private var advice: [String] {
         let asked = questions.map { "\($0.text): \($0.remedy)" }
-        return (gatewayAdvice.map { "\($0.text): \($0.remedy)" } + asked + remarks + nodeRemarks).map(
+        return (gatewayAdvice.map(\.sentence) + asked + remarks + nodeRemarks).map(
             Terminal.printable)
     }
 
@@ -242,7 +239,7 @@ struct SiteStatus {
         return gateways.compactMap { gateway in
             guard let trouble = gateway.trouble, trouble.isFault, let names = byTrouble[trouble] else { return nil }
             guard names.count > GatewayAdvice.mostNamed else {
-                return GatewayAdvice(trouble, of: gateway.id, site: site)
+                return gateway.changeAdvice ?? GatewayAdvice(trouble, of: gateway.id, site: site)
             }
             return names.first == gateway.id ? GatewayAdvice(trouble, of: GatewayAdvice.list(names), site: site) : nil
         }

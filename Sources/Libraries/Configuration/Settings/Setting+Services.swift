@@ -19,10 +19,8 @@ extension Setting {
             """),
         seconds(
             "remoteConfigurationTrial", .gateway(.live), \.remoteTrial, in: 0.1...3600,
-            """
-            Seconds for which remote settings are tried. If the broker cannot be reached with them, the old ones come
-            back.
-            """),
+            "Seconds for which remote settings are tried. If the broker cannot be reached with them, the old ones return."
+        ),
         flag(
             "ranging", .gateway(.live), \.ranging,
             "Publish how far each beacon is, on /beacon."),
@@ -84,10 +82,7 @@ extension Setting {
         .keep(inRooms: \.site),
         example(
             "rooms.instance", .rooms(.restart), "\"attic\"",
-            """
-            The name of this rooms service among those of the site, of the characters that `rooms.site` may have.
-            Without it: the name of this computer.
-            """
+            "The name of this rooms service in its site, written as `rooms.site`. Without it: the name of this computer."
         ) { .text($0.rooms?.instance) }
         .keep(inRooms: \.instance),
         example(
@@ -110,10 +105,7 @@ extension Setting {
         .keep(inRooms: \.gateways),
         setting(
             "rooms.espresense", .gateway(.reconnect), "false",
-            """
-            The gateway publishes the tags as an ESPresense node does, too, for Home Assistant's mqtt_room and
-            ESPresense-companion.
-            """
+            "The gateway publishes the tags as an ESPresense node does, too, for mqtt_room and ESPresense-companion."
         ) { .bool($0.rooms?.actsAsESPresenseNode ?? false) },
         setting(
             "rooms.publishAsEspresense", .rooms(.restart), "false",
@@ -124,6 +116,11 @@ extension Setting {
             """
         ) { .bool($0.rooms?.publishesVirtualNodes ?? false) }
         .keep(inRooms: \.publishesVirtualNodes),
+        setting(
+            "rooms.survey", .rooms(.restart), "false",
+            "For the rooms service: gateways send beacons, hear each other, and so show that one was moved or covered."
+        ) { .bool($0.rooms?.surveysGateways ?? false) }
+        .keep(inRooms: \.surveysGateways),
         example(
             "rooms.encryptionKey", SettingEffects(gateway: .reconnect, rooms: .restart), "\"…\"",
             """
@@ -193,7 +190,8 @@ extension MemberReader {
             site: inner.read("site", allowed, level) ?? "home", instance: inner.read("instance", allowed, level),
             tags: inner.tags(base: base), gateways: inner.gateways(),
             actsAsESPresenseNode: inner.flag("espresense") ?? false,
-            publishesVirtualNodes: inner.flag("publishAsEspresense") ?? false, historyDays: inner.historyDays(),
+            publishesVirtualNodes: inner.flag("publishAsEspresense") ?? false,
+            surveysGateways: inner.flag("survey") ?? false, historyDays: inner.historyDays(),
             statusPage: inner.statusPage(standard: .rooms),
             encryptionKey: inner.secret("encryptionKey", mostBytes: Configuration.longestEncryptionKey),
             publishesPlainState: inner.flag("plainState") ?? false)

@@ -1,0 +1,209 @@
+package import Base
+import Beacon
+import Rooms
+package import SiteProtocol
+
+/// What the gateways of a site hear of each other's beacons, and what is said of it.
+///
+/// `LevelSurvey` decides which gateways were moved or covered. Here it is decided which readings count for that, when it is told and stored.
+/// The readings are no tags': the room engine gets none of them, and no decision about a tag depends on them.
+package struct GatewaySurvey: Sendable {
+    /// Time between two looks at which gateways are to be asked for a beacon.
+    private static let period: Duration = .seconds(5)
+    /// Time between two looks at what has changed.
+    private static let round: Duration = .seconds(60)
+    /// Time for which a gateway counts as heard by another.
+    private static let memory: Duration = .seconds(600)
+    /// Time between two writes of the levels, as of what is learned of rooms.
+    private static let storing: Duration = .seconds(900)
+    /// A figure is published again if it differs by so many hundredths.
+    private static let leastStep = 2
+
+    /// The share of time in which a tag in a room would be placed there.
+    package struct Estimate: Hashable, Sendable {
+        package let room: RoomName
+        /// Hundredths.
+        package let percent: Int
+        /// The number of pairs of gateways that say so.
+        package let pairs: Int
+    }
+
+    private var levels = LevelSurvey()
+    /// When `check` is due; nil while no gateway is asked for a beacon.
+    package private(set) var due: MonotonicInstant?
+    private var roundDue = MonotonicInstant.zero
+    private var rotation = MonotonicInstant.zero
+    private var storeDue = MonotonicInstant.zero
+    /// Which gateways heard each sender, now and in the time before.
+    private var hearers: [String: Set<String>] = [:]
+    private var formerHearers: [String: Set<String>] = [:]
+    /// The gateways that were moved or covered, as last told.
+    private var told: [String: SurveyHealth.Change] = [:]
+    /// What is published about each gateway that is asked for a beacon.
+    package private(set) var standing: [String: SurveyHealth] = [:]
+    /// Of each room of which something can be said, in the order of their ids.
+    package private(set) var estimates: [Estimate] = []
+    /// That of each gateway's room, hundredths.
+    private var percents: [String: Int] = [:]
+
+    /// The mean of the rooms, hundredths; nil: nothing can be said.
+    package var percent: Int? {
+        guard !estimates.isEmpty else { return nil }
+        return Int((Double(estimates.reduce(0) { $0 + $1.percent }) / Double(estimates.count)).rounded())
+    }
+
+    /// Whether a person is asked if the gateway was moved or covered.
+    package func asks(about gateway: String) -> Bool { told[gateway] != nil }
+
+    // MARK: - Start and store
+
+    mutating func restore(_ stored: StoredSite) { levels = LevelSurvey(stored.surveyLevels) }
+
+    /// Gateways are asked for beacons from now on.
+    mutating func begin(at now: MonotonicInstant) {
+        guard due == nil else { return }
+        due = now.advanced(by: Self.period)
+        (roundDue, rotation) = (now.advanced(by: Self.round), now.advanced(by: Self.memory))
+        storeDue = now.advanced(by: Self.storing)
+    }
+
+    /// What is stored, while gateways are asked for beacons.
+    var stored: [Site.Effect] { due == nil ? [] : [.store(.surveyLevels(levels.stored))] }
+
+    // MARK: - What is heard
+
+    /// The message without the readings of the gateways' beacons, which `hear` takes.
+    static func second(_ second: HeardSecond, without beacons: SurveyBeacons) -> HeardSecond {
+        guard second.readings.contains(where: { beacons.gateway(sending: $0.beacon) != nil }) else { return second }
+        var rest = second
+        rest.readings.removeAll { beacons.gateway(sending: $0.beacon) != nil }
+        return rest
+    }
+
+    /// A gateway heard the beacons of others. What it says counts if its message does. A sender counts while its own card says that it
+    /// sends this beacon: after a change of the minors, another one may still have it.
+    mutating func hear(
+        _ second: HeardSecond, by receiver: String, _ beacons: SurveyBeacons, _ whereabouts: Whereabouts,
+        at now: MonotonicInstant
+    ) {
+        let plan = whereabouts.engine.plan
+        guard beacons.minors[receiver] != nil, plan.hasCounted(messageOf: receiver, at: now) else { return }
+        for reading in second.readings {
+            guard let sender = beacons.gateway(sending: reading.beacon), sender != receiver, let level = reading.level,
+                case .sends(reading.beacon.minor, _) = whereabouts.gateways.cards[sender]?.survey,
+                plan.isTrusted(gateway: sender)
+            else { continue }
+            hearers[sender, default: []].insert(receiver)
+            levels.hear(sender: sender, receiver: receiver, level: level, at: now)
+        }
+    }
+
+    /// A person says that the gateway is where it belongs: its levels are measured anew.
+    mutating func accept(_ gateway: String, _ effects: inout [Site.Effect]) {
+        levels.accept(gateway: gateway)
+        standing[gateway]?.change = nil
+        guard told.removeValue(forKey: gateway) != nil else { return }
+        effects += stored
+        effects += [
+            .log(.notice, "what is heard of \(gateway) is learned anew, because a person says so"), .pageChanged,
+        ]
+    }
+
+    /// The card of a gateway was removed.
+    mutating func forget(_ gateway: String) {
+        levels.forget(gateway: gateway)
+        (told[gateway], standing[gateway]) = (nil, nil)
+        (hearers[gateway], formerHearers[gateway]) = (nil, nil)
+    }
+
+    // MARK: - What is said
+
+    /// Looks at what has changed, if that is due.
+    ///
+    /// - Parameters:
+    ///   - beacons: What gateways are asked to send; nil: none is asked.
+    ///   - stores: Whether the levels are stored.
+    mutating func check(
+        _ beacons: SurveyBeacons?, _ whereabouts: Whereabouts, stores: Bool, at now: MonotonicInstant,
+        _ effects: inout [Site.Effect]
+    ) {
+        due = now.advanced(by: Self.period)
+        if roundDue <= now {
+            roundDue = now.advanced(by: Self.round)
+            levels.tick(at: now)
+            tell(whereabouts.clock, &effects)
+            estimate(beacons, whereabouts.engine.plan)
+        }
+        if rotation <= now {
+            rotation = now.advanced(by: Self.memory)
+            (hearers, formerHearers) = ([:], hearers)
+        }
+        describe(beacons)
+        guard stores, storeDue <= now else { return }
+        storeDue = now.advanced(by: Self.storing)
+        effects += stored
+    }
+
+    /// Tells which gateways were moved or covered, once each.
+    private mutating func tell(_ clock: WallClock, _ effects: inout [Site.Effect]) {
+        let changes = Dictionary(levels.changes.map { ($0.gateway, $0) }) { first, _ in first }
+        for gateway in told.keys.sorted() where changes[gateway] == nil {
+            told[gateway] = nil
+            effects += [.found(.sameAgain(gateway: gateway)), .pageChanged]
+        }
+        for (gateway, change) in changes.sorted(by: { $0.key < $1.key }) {
+            let since = clock.isKnown ? clock.epochSeconds(at: change.since) : nil
+            let new = SurveyHealth.Change(change, since: since)
+            guard let old = told[gateway], old.kind == new.kind else {
+                told[gateway] = new
+                let time = clock.localTime(at: change.since)
+                effects += [.found(.changed(gateway: gateway, new, since: time)), .pageChanged]
+                continue
+            }
+            // Each minute brings another figure, and each one that is published is stored.
+            if abs(old.decibels - new.decibels) >= Self.leastStep || old.deviating != new.deviating {
+                told[gateway] = new
+            }
+        }
+    }
+
+    private mutating func estimate(_ beacons: SurveyBeacons?, _ plan: SitePlan) {
+        let asked = plan.gatewayReports.filter { beacons?.minors[$0.name] != nil }
+        let rooms = Dictionary(asked.compactMap { report in report.room.map { (report.name, $0) } }) { first, _ in first
+        }
+        let names = Dictionary(rooms.values.map { ($0.id, $0) }) { first, _ in first }
+        let former = Dictionary(estimates.map { ($0.room.id, $0.percent) }) { first, _ in first }
+        estimates = levels.estimate(rooms: rooms.mapValues(\.id)).compactMap { found in
+            guard let room = names[found.room] else { return nil }
+            let percent = Int((max(0, min(1, found.share)) * 100).rounded())
+            let kept = former[room.id].flatMap { abs($0 - percent) < Self.leastStep ? $0 : nil }
+            return Estimate(room: room, percent: kept ?? percent, pairs: found.pairs)
+        }
+        percents = Dictionary(
+            rooms.compactMap { gateway, room in
+                estimates.first { $0.room.id == room.id }.map { (gateway, $0.percent) }
+            }
+        ) { first, _ in first }
+    }
+
+    private mutating func describe(_ beacons: SurveyBeacons?) {
+        standing = (beacons?.minors ?? [:]).reduce(into: [:]) { standing, asked in
+            let gateway = asked.key
+            let heardBy = (hearers[gateway] ?? []).union(formerHearers[gateway] ?? []).count
+            standing[gateway] = SurveyHealth(heardBy: heardBy, percent: percents[gateway], change: told[gateway])
+        }
+    }
+}
+
+extension SurveyHealth.Change {
+    fileprivate init(_ change: LevelSurvey.Change, since: Int64?) {
+        let kind: Kind =
+            switch change.kind {
+            case .moved: .moved
+            case .covered: .covered
+            }
+        self.init(
+            kind, since: since, deviating: change.deviating, neighbours: change.neighbours,
+            decibels: Int(max(-127, min(127, change.decibels)).rounded()))
+    }
+}
