@@ -27,8 +27,6 @@ import Testing
         let site = try #require(house.fleet.services["a"])
         #expect(site.survey.due == nil && site.survey.standing.isEmpty && site.survey.stored.isEmpty)
         #expect(house.fleet.stored["a"]?.surveyMinors == [:])
-        let card = try #require(house.fleet.retained["ibeacon-rooms/home/service/a"])
-        #expect(!String(decoding: card, as: UTF8.self).contains("estimate"))
     }
 
     // MARK: Who is asked
@@ -286,20 +284,19 @@ import Testing
         #expect(StoredValue.surveyLevels(in: [key: Array(text.utf8)]) == [])
     }
 
-    // MARK: What is expected
+    // MARK: How gateways measure
 
     @Test
-    func `What can be said of the rooms is in the health of their gateways, and the mean in the card of the service`()
+    func `A gateway that measures less than the others is corrected by three quarters of that, and its health says so`()
         throws
     {
-        var house = SurveyedHouse()
-        house.live(minutes: 3)
-        let percents = SurveyedHouse.gateways.compactMap { house.health($0)?.survey?.percent }
-        #expect(percents.count == 4)
-        let mean = percents.reduce(0, +) / 4
-        #expect(house.fleet.card("a")?.percent.map { abs($0 - mean) <= 1 } == true)
-        let estimates = house.fleet.services["a"]?.survey.estimates ?? []
-        #expect(estimates.map(\.room.name) == ["Bath", "Hall", "Kitchen", "Study"])
+        var house = SurveyedHouse(isMeasured: false)
+        house.gains = ["study": -9]
+        house.live(minutes: 14 * 60)
+        #expect(house.health("study")?.survey?.offset == -5)
+        #expect(house.health("hall")?.survey?.offset == 2)
+        let site = try #require(house.fleet.services["a"])
+        #expect(abs(try #require(site.survey.offsets["study"]) + 5.06) < 0.3)
     }
 
     // MARK: In a replay

@@ -12,6 +12,8 @@ struct SurveyedHouse {
     private(set) var fleet: SiteFleet
     /// The gateways that take part. Each does what the list at the broker asks it to.
     var present = gateways
+    /// What a gateway measures more than others, dB.
+    var gains: [String: Float] = [:]
     /// What a gateway hears and sends less than usual, dB.
     var covers: [String: Float] = [:]
     /// Gateways that refuse to send, or do not know the member `survey`.
@@ -68,7 +70,8 @@ struct SurveyedHouse {
             guard let sender = listed?.gateway(sending: beacon), present.contains(sender), !refusing.contains(sender),
                 !silent.contains(sender)
             else { return nil }
-            let level = Self.level(sender, at: gateway) - (covers[sender] ?? 0) - (covers[gateway] ?? 0)
+            let level =
+                Self.level(sender, at: gateway) - (covers[sender] ?? 0) - (covers[gateway] ?? 0) + (gains[gateway] ?? 0)
             return #"{"id":"\#(beacon)","n":1,"rssi":\#(Int(level)),"max":\#(Int(level)),"power":-59,"age":12}"#
         }
         say(gateway, heard)

@@ -126,16 +126,11 @@ import Testing
         #expect(owner.requests == [.learn(.moved(gateway: "hall"))])
     }
 
-    @Test func `The figure is shown with what it does not mean, and is a metric of each room`() throws {
-        let owner = owner()
-        let sentence = try #require(owner.state()["survey"]?["sentence"]?.string)
-        #expect(sentence.contains("% of the time (bath "), "\(sentence)")
-        #expect(owner.state()["survey"]?["meaning"]?.string?.contains("promises nothing") == true)
-        let metrics = owner.metrics()
+    @Test func `Who sends and who is heard is a metric of each gateway`() {
+        let metrics = owner().metrics()
         for line in [
             #"ibeacon_rooms_gateway_sends{gateway="hall"} 1"#, #"ibeacon_rooms_gateway_sends{gateway="bath"} 0"#,
             #"ibeacon_rooms_gateway_heard_by{gateway="hall"} 3"#, #"ibeacon_rooms_gateway_changed{gateway="hall"} 0"#,
-            #"ibeacon_rooms_room_estimate_ratio{id="hall",room="hall"} 0."#,
         ] {
             #expect(metrics.contains("\n\(line)"), "\(line)")
         }
@@ -145,17 +140,6 @@ import Testing
         let owner = owner(surveys: false)
         #expect(owner.state()["survey"] == .null)
         let metrics = owner.metrics()
-        #expect(!metrics.contains("gateway_sends") && !metrics.contains("estimate"))
-    }
-
-    @Test(arguments: [true, false])
-    func `Home Assistant has an entity for the figure while there is one`(hasEstimate: Bool) {
-        let discovery = SiteDiscovery(.init(prefix: "homeassistant", site: "home", version: "1"))
-        var inventory = SiteDiscovery.Inventory(instance: "a")
-        inventory.hasEstimate = hasEstimate
-        let texts = discovery.descriptions(of: inventory).map(\.text)
-        let found = texts.filter { $0.contains("Expected share in the right room") }
-        #expect(found.count == (hasEstimate ? 1 : 0) && texts.count == (hasEstimate ? 2 : 1))
-        #expect(found.allSatisfy { $0.contains("ibeacon-rooms/home/service/a") && $0.contains("diagnostic") })
+        #expect(!metrics.contains("gateway_sends") && !metrics.contains("gateway_offset"))
     }
 }

@@ -23,6 +23,27 @@ import Testing
         #expect(house.home == [true, true])
     }
 
+    @Test func `What a gateway measures more than others is taken from what its level says of the room`() {
+        let loudHall: [String: Float?] = ["k": -60, "h": -56, "b": -82]
+        for (offsets, room) in [([:], "Hall"), (["h": 10], "Kitchen"), (["h": 10, "k": 10, "b": 10], "Hall")] {
+            var house = Self.flat()
+            house.pass(.offsets(offsets))
+            house.seconds(8, loudHall)
+            #expect(house.reported == [nil, room], "\(offsets)")
+        }
+    }
+
+    @Test func `An offset that no two radios have is cut, and one that is not said again is over`() {
+        let loudHall: [String: Float?] = ["k": -72, "h": -56, "b": -82]
+        for offsets in [["h": 1000], ["h": .infinity], [:]] as [[String: Float]] {
+            var house = Self.flat()
+            house.pass(.offsets(["h": 15]))
+            house.pass(.offsets(offsets))
+            house.seconds(8, loudHall)
+            #expect(house.reported == [nil, "Hall"], "\(offsets)")
+        }
+    }
+
     @Test func `A tag that is carried through the rooms is reported in the order of its path`() {
         var house = Self.flat()
         house.seconds(10, Self.kitchen)

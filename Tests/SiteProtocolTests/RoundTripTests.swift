@@ -269,12 +269,12 @@ import Testing
         HealthMessage(
             room: "Hall", isListening: true, trouble: .covered,
             survey: SurveyHealth(
-                heardBy: 256, percent: 29,
+                heardBy: 256, offset: -29,
                 change: .init(.covered, since: 1_700_000_000, deviating: 4, neighbours: 5, decibels: -9))),
         HealthMessage(
             room: "Hall", isListening: true, trouble: .moved,
             survey: SurveyHealth(
-                heardBy: 4, percent: 100, change: .init(.moved, since: nil, deviating: 2, neighbours: 3, decibels: 12))),
+                heardBy: 4, offset: 12, change: .init(.moved, since: nil, deviating: 2, neighbours: 3, decibels: 12))),
     ])
     func `What is said of a gateway is read as it was written`(_ message: HealthMessage) {
         #expect(HealthMessage(message.json.bytes) == message)
@@ -289,18 +289,12 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"heardBy":4,"estimate":1.01}"#, #"{"heardBy":4,"estimate":"x"}"#, #"{"heardBy":4,"change":{"kind":"lost"}}"#,
+        #"{"heardBy":4,"offset":128}"#, #"{"heardBy":4,"offset":"x"}"#, #"{"heardBy":4,"change":{"kind":"lost"}}"#,
         #"{"heardBy":4,"change":{"kind":"moved","deviating":1,"neighbours":2,"decibels":1000}}"#,
     ])
     func `What a survey says wrongly of a gateway is left out`(_ survey: String) {
         let text = #"{"v":1,"room":"Hall","listening":true,"problem":null,"survey":\#(survey)}"#
         #expect(HealthMessage(Array(text.utf8))?.survey == SurveyHealth(heardBy: 4))
-    }
-
-    @Test(arguments: [nil, 0, 29, 100])
-    func `The figure in the card of a service is read as it was written`(percent: Int?) {
-        let card = ServiceCard(isActive: true, counter: 7, version: "1", percent: percent)
-        #expect(ServiceCard(card.payload) == card)
     }
 
     @Test func `A message is read by its topic, and an empty one removes what was retained`() throws {

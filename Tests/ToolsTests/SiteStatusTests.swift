@@ -188,7 +188,7 @@ import Testing
     // MARK: The survey
 
     private static let surveyed = [
-        root + "service/a": #"{"v":1,"active":true,"counter":1,"version":"1","estimate":0.9}"#,
+        root + "service/a": #"{"v":1,"active":true,"counter":1,"version":"1"}"#,
         root + "tags":
             #"{"v":1,"version":1,"by":"a","tags":[],"survey":{"uuid":"D33B3AE7-A582-5F11-9B50-837F99FF0EA2","gateways":{"attic":1,"bath":2,"hall":3}}}"#,
         root + "gateway/attic": #"{"v":1,"room":"Attic","version":"1.1","survey":{"minor":1,"interval":1000}}"#,
@@ -196,17 +196,17 @@ import Testing
             #"{"v":1,"room":"Bath","version":"1.1","survey":{"minor":2,"refused":"the controller has no room"}}"#,
         root + "gateway/hall": #"{"v":1,"room":"Hall","version":"1.1"}"#,
         root + "health/attic":
-            #"{"v":1,"room":"Attic","listening":true,"problem":null,"survey":{"heardBy":2,"estimate":0.95}}"#,
+            #"{"v":1,"room":"Attic","listening":true,"problem":null,"survey":{"heardBy":2,"offset":-5}}"#,
         root + "health/bath": #"{"v":1,"room":"Bath","listening":true,"problem":null,"survey":{"heardBy":0}}"#,
         root + "health/hall":
-            #"{"v":1,"room":"Hall","listening":true,"problem":"covered","survey":{"heardBy":2,"estimate":0.85,"change":{"kind":"covered","deviating":4,"neighbours":4,"decibels":-9}}}"#,
+            #"{"v":1,"room":"Hall","listening":true,"problem":"covered","survey":{"heardBy":2,"offset":0,"change":{"kind":"covered","deviating":4,"neighbours":4,"decibels":-9}}}"#,
     ]
 
     @Test func `Each gateway is shown with its own beacon, who hears it, and what it is asked`() throws {
         let status = SiteStatus(Self.surveyed.mapValues { Array($0.utf8) }, closed: [:], site: "home")
         let text = status.gatewaysText
         #expect(text.contains("BEACON"))
-        #expect(try status.gateway("attic").beacon == "sends every 1000 ms, heard by 2")
+        #expect(try status.gateway("attic").beacon == "sends every 1000 ms, heard by 2, measures 5 dB less")
         #expect(try status.gateway("bath").beacon == "refused: the controller has no room, heard by 0")
         #expect(try status.gateway("hall").beacon == "asked for, not confirmed, heard by 2")
         #expect(try status.gateway("hall").state == "covered?")
@@ -215,7 +215,6 @@ import Testing
                 "the gateway hall hears and is heard by its 4 neighbours 9 dB less: was it covered? If so, take away what "
                     + "covers it, and this ends by itself. If it is to stay so: ibeacon-gateway rooms gateways moved hall"
             ])
-        #expect(text.contains("for 90 % of the time (Hall 85 %, Attic 95 %)") && text.contains("promises nothing"))
         #expect(status.gatewaysJSON["attic"]?["asked"] == 1 && status.gatewaysJSON["attic"]?["survey"]?["minor"] == 1)
     }
 

@@ -19,11 +19,7 @@ struct SiteSurveyState {
 
     /// In the order of their names.
     let gateways: [Gateway]
-    let estimates: [GatewaySurvey.Estimate]
-    /// The mean of the rooms, hundredths; nil: nothing can be said.
-    let percent: Int?
-
-    /// Largest number of rooms and gateways that are named.
+    /// Largest number of gateways that are named.
     private static let mostNamed = 5
 
     /// nil if no gateway is asked for a beacon.
@@ -34,12 +30,6 @@ struct SiteSurveyState {
             Gateway(
                 name: name, asked: minor, sending: cards[name]?.survey, health: site.survey.standing[name])
         }
-        (estimates, percent) = (site.survey.estimates, site.survey.percent)
-    }
-
-    /// What the figure means; nil if there is none.
-    var sentence: String? {
-        percent.map { SurveyText.estimate($0, rooms: estimates.map { ($0.room.name, $0.percent) }) }
     }
 
     // MARK: - What needs attention
@@ -72,10 +62,6 @@ struct SiteSurveyState {
     func json(_ clock: WallClock, at now: MonotonicInstant) -> JSONValue {
         [
             "gateways": .object(Dictionary(gateways.map { ($0.name, $0.json) }) { first, _ in first }),
-            "estimate": .optional(percent.map { .hundredths(Double($0) / 100) }),
-            "rooms": .object(
-                Dictionary(estimates.map { ($0.room.id, .hundredths(Double($0.percent) / 100)) }) { first, _ in first }),
-            "sentence": .optional(sentence.map { .shown($0) }), "meaning": .string(SurveyText.meaning),
             "questions": .array(
                 gateways.compactMap { gateway in
                     gateway.health?.change.map {
@@ -99,9 +85,9 @@ struct SiteSurveyState {
             "ibeacon_rooms_gateway_changed", .gauge, "1 while a gateway seems to be moved or covered.",
             gateways.map { ([("gateway", $0.name)], $0.health?.change == nil ? 0 : 1) })
         writer.family(
-            "ibeacon_rooms_room_estimate_ratio", .gauge,
-            "Share of time in which a tag in the room would be placed there, as the gateways' beacons let expect.",
-            estimates.map { ([("id", $0.room.id), ("room", $0.room.name)], Double($0.percent) / 100) })
+            "ibeacon_rooms_gateway_offset_decibels", .gauge,
+            "How much more a gateway measures than others; it is corrected.",
+            gateways.compactMap { gateway in gateway.health?.offset.map { ([("gateway", gateway.name)], Double($0)) } })
     }
 }
 
@@ -114,6 +100,8 @@ extension SiteSurveyState.Gateway {
         [
             "state": .shown(SurveyText.state(sending, asked: asked)), "sends": .bool(isSending),
             "heardBy": .integer(Int64(health?.heardBy ?? 0)),
+            "offset": .optional(health?.offset.map { .integer(Int64($0)) }),
+            "measures": .optional(SurveyText.offset(health?.offset).map { .string($0) }),
         ]
     }
 }

@@ -2,9 +2,6 @@ package import SiteProtocol
 
 /// What is said of the gateways' own beacons, for the page and `rooms status`.
 package enum SurveyText {
-    /// Largest number of rooms that a sentence names: those that are worst off.
-    private static let mostRooms = 5
-
     /// Whether a gateway sends its beacon.
     ///
     /// - Parameters:
@@ -18,21 +15,11 @@ package enum SurveyText {
         }
     }
 
-    /// What the figure does not mean.
-    package static let meaning =
-        "This compares places for gateways, and promises nothing: a gateway stands at a wall, and a person moves, covers the tag and goes "
-        + "into corners"
-
-    /// What the figure means.
+    /// By how much a gateway measures more than others; nil: by nothing that is worth a word, or that is unknown.
     ///
-    /// - Parameters:
-    ///   - percent: The mean of the rooms.
-    ///   - rooms: Names with their figures.
-    package static func estimate(_ percent: Int, rooms: [(name: String, percent: Int)]) -> String {
-        let worst = rooms.sorted { ($0.percent, $0.name) < ($1.percent, $1.name) }.prefix(mostRooms)
-        let named = worst.map { "\($0.name) \($0.percent) %" }.joined(separator: ", ")
-        let list = named.isEmpty ? "" : " (\(rooms.count > mostRooms ? "least: " : "")\(named))"
-        return
-            "what the gateways hear of each other lets expect that a tag is placed in its room for \(percent) % of the time\(list)"
+    /// - Parameter offset: dB.
+    package static func offset(_ offset: Int?) -> String? {
+        guard let offset, offset != 0 else { return nil }
+        return "measures \(abs(offset)) dB \(offset > 0 ? "more" : "less")"
     }
 }

@@ -20,8 +20,6 @@ package struct Election: Sendable {
     package private(set) var cards: [String: ServiceCard] = [:]
     /// Whether the service's card asks a person to let it adopt the site's list of tags.
     private var asksToAdopt = false
-    /// What the survey lets expect, for the card of the active service, hundredths; nil: nothing can be said.
-    private var percent: Int?
 
     init(_ settings: SiteSettings) {
         (site, version) = (settings.site ?? "", settings.version)
@@ -124,17 +122,13 @@ package struct Election: Sendable {
 
     // MARK: - The card of this service
 
-    /// What the survey lets expect, hundredths.
-    mutating func set(percent: Int?) { self.percent = percent }
-
     /// Sends the card of this service.
     ///
     /// - Parameter asks: Whether a person must decide about the site's list of tags.
     func sendCard(isActive: Bool = false, counter: UInt64 = 0, asks: Bool, _ effects: inout [Site.Effect]) {
         guard let service else { return }
         let card = ServiceCard(
-            isActive: isActive, counter: counter, version: version, asksToAdopt: !isActive && asks,
-            percent: isActive ? percent : nil)
+            isActive: isActive, counter: counter, version: version, asksToAdopt: !isActive && asks)
         effects.append(.send(.card(instance: service.instance, card)))
     }
 

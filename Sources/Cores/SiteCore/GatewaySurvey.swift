@@ -6,7 +6,7 @@ package import SiteProtocol
 /// What the gateways of a site hear of each other's beacons, and what is said of it.
 ///
 /// `LevelSurvey` decides which gateways were moved or covered. Here it is decided which readings count for that, when it is told and stored.
-/// The readings are no tags': the room engine gets none of them, and no decision about a tag depends on them.
+/// The readings are no tags': the room engine gets none of them, only by how much the gateways measure more or less than others.
 package struct GatewaySurvey: Sendable {
     /// Time between two looks at which gateways are to be asked for a beacon.
     private static let period: Duration = .seconds(5)
@@ -16,17 +16,10 @@ package struct GatewaySurvey: Sendable {
     private static let memory: Duration = .seconds(600)
     /// Time between two writes of the levels, as of what is learned of rooms.
     private static let storing: Duration = .seconds(900)
-    /// A figure is published again if it differs by so many hundredths.
+    /// A change of a gateway's level is told again if it differs by so many dB.
     private static let leastStep = 2
-
-    /// The share of time in which a tag in a room would be placed there.
-    package struct Estimate: Hashable, Sendable {
-        package let room: RoomName
-        /// Hundredths.
-        package let percent: Int
-        /// The number of pairs of gateways that say so.
-        package let pairs: Int
-    }
+    /// By so many dB a gateway must measure otherwise than before to be corrected anew.
+    private static let leastOffset: Float = 0.5
 
     private var levels = LevelSurvey()
     /// When `check` is due; nil while no gateway is asked for a beacon.
@@ -41,16 +34,8 @@ package struct GatewaySurvey: Sendable {
     private var told: [String: SurveyHealth.Change] = [:]
     /// What is published about each gateway that is asked for a beacon.
     package private(set) var standing: [String: SurveyHealth] = [:]
-    /// Of each room of which something can be said, in the order of their ids.
-    package private(set) var estimates: [Estimate] = []
-    /// That of each gateway's room, hundredths.
-    private var percents: [String: Int] = [:]
-
-    /// The mean of the rooms, hundredths; nil: nothing can be said.
-    package var percent: Int? {
-        guard !estimates.isEmpty else { return nil }
-        return Int((Double(estimates.reduce(0) { $0 + $1.percent }) / Double(estimates.count)).rounded())
-    }
+    /// How much more each gateway measures than others, dB, as the room engine knows it.
+    package private(set) var offsets: [String: Float] = [:]
 
     /// Whether a person is asked if the gateway was moved or covered.
     package func asks(about gateway: String) -> Bool { told[gateway] != nil }
@@ -132,7 +117,7 @@ package struct GatewaySurvey: Sendable {
             roundDue = now.advanced(by: Self.round)
             levels.tick(at: now)
             tell(whereabouts.clock, &effects)
-            estimate(beacons, whereabouts.engine.plan)
+            measureOffsets()
         }
         if rotation <= now {
             rotation = now.advanced(by: Self.memory)
@@ -167,30 +152,18 @@ package struct GatewaySurvey: Sendable {
         }
     }
 
-    private mutating func estimate(_ beacons: SurveyBeacons?, _ plan: SitePlan) {
-        let asked = plan.gatewayReports.filter { beacons?.minors[$0.name] != nil }
-        let rooms = Dictionary(asked.compactMap { report in report.room.map { (report.name, $0) } }) { first, _ in first
-        }
-        let names = Dictionary(rooms.values.map { ($0.id, $0) }) { first, _ in first }
-        let former = Dictionary(estimates.map { ($0.room.id, $0.percent) }) { first, _ in first }
-        estimates = levels.estimate(rooms: rooms.mapValues(\.id)).compactMap { found in
-            guard let room = names[found.room] else { return nil }
-            let percent = Int((max(0, min(1, found.share)) * 100).rounded())
-            let kept = former[room.id].flatMap { abs($0 - percent) < Self.leastStep ? $0 : nil }
-            return Estimate(room: room, percent: kept ?? percent, pairs: found.pairs)
-        }
-        percents = Dictionary(
-            rooms.compactMap { gateway, room in
-                estimates.first { $0.room.id == room.id }.map { (gateway, $0.percent) }
-            }
-        ) { first, _ in first }
+    private mutating func measureOffsets() {
+        let measured = levels.offsets
+        let isOther = measured.contains { abs($0.value - offsets[$0.key, default: 0]) >= Self.leastOffset }
+        if isOther || offsets.keys.contains(where: { measured[$0] == nil }) { offsets = measured }
     }
 
     private mutating func describe(_ beacons: SurveyBeacons?) {
         standing = (beacons?.minors ?? [:]).reduce(into: [:]) { standing, asked in
             let gateway = asked.key
             let heardBy = (hearers[gateway] ?? []).union(formerHearers[gateway] ?? []).count
-            standing[gateway] = SurveyHealth(heardBy: heardBy, percent: percents[gateway], change: told[gateway])
+            standing[gateway] = SurveyHealth(
+                heardBy: heardBy, offset: offsets[gateway].map { Int($0.rounded()) }, change: told[gateway])
         }
     }
 }

@@ -298,15 +298,11 @@ struct RetainedSite: Sendable {
 extension RetainedSite.Content {
     /// Whether other content leads to the same descriptions in Home Assistant. A gateway's health is in its state.
     fileprivate func isDescribed(like other: Self) -> Bool {
-        tags == other.tags && rooms == other.rooms && hasEstimate == other.hasEstimate
-            && gateways.count == other.gateways.count
+        tags == other.tags && rooms == other.rooms && gateways.count == other.gateways.count
             && zip(gateways, other.gateways).allSatisfy {
                 $0.hasCard == $1.hasCard && $0.health.name == $1.health.name && $0.health.room == $1.health.room
             }
     }
-
-    /// Whether the survey says what is expected of a room.
-    fileprivate var hasEstimate: Bool { gateways.contains { $0.health.survey?.percent != nil } }
 
     fileprivate var health: [(id: String, value: HealthMessage?)] {
         gateways.map { gateway in
@@ -328,7 +324,6 @@ extension RetainedSite.Content {
         inventory.gateways = gateways.map {
             .init(name: $0.health.name, hasCard: $0.hasCard, room: $0.health.room.name)
         }
-        inventory.hasEstimate = hasEstimate
         return inventory
     }
 }

@@ -261,13 +261,13 @@ package struct Site: Sendable {
         siteTags.askForBeacons(whereabouts, election, &effects)
         survey.check(
             siteTags.list.minors?.beacons, whereabouts, stores: !election.isAlone, at: now, &effects)
+        whereabouts.correct(by: survey.offsets, at: now, &effects)
         showSurvey()
     }
 
     /// The other parts say what the survey says.
     private mutating func showSurvey() {
         whereabouts.set(survey: survey.standing)
-        election.set(percent: survey.percent)
     }
 
     /// Why the answer that a gateway was carried is refused; nil if that is the question, of its room or of the survey.

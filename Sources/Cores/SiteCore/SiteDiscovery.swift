@@ -48,9 +48,6 @@ package struct SiteDiscovery: Sendable {
         package var tags: [Item] = []
         package var rooms: [Item] = []
         package var gateways: [Gateway] = []
-        /// Whether the survey can say what is expected of the rooms.
-        package var hasEstimate = false
-
         package init(instance: String) { self.instance = instance }
     }
 
@@ -106,7 +103,7 @@ package struct SiteDiscovery: Sendable {
     /// The descriptions of all entities that Home Assistant should have.
     package func descriptions(of inventory: Inventory) -> [Publication] {
         var list: [Publication] = []
-        describeService(inventory.instance, hasEstimate: inventory.hasEstimate, &list)
+        describeService(inventory.instance, &list)
         for tag in inventory.tags.prefix(Self.tagLimit) { describe(tag: tag, &list) }
         for room in inventory.rooms.prefix(Self.placeLimit) { describe(room: room, &list) }
         for gateway in inventory.gateways.prefix(Self.placeLimit) { describe(gateway: gateway, &list) }
@@ -142,7 +139,7 @@ package struct SiteDiscovery: Sendable {
         return name.isEmpty ? nil : .string(name)
     }
 
-    private func describeService(_ instance: String, hasEstimate: Bool, _ list: inout [Publication]) {
+    private func describeService(_ instance: String, _ list: inout [Publication]) {
         let device: JSONValue = [
             "identifiers": [.string(settings.nodeID)], "name": .string("iBeacon rooms \(settings.site)".asEntityName),
             "manufacturer": "ibeacon-gateway", "model": "Rooms service", "sw_version": .string(settings.version),
@@ -153,17 +150,6 @@ package struct SiteDiscovery: Sendable {
                 "name": "Connectivity", "device_class": "connectivity", "entity_category": "diagnostic",
                 "state_topic": topic("service", instance),
                 "value_template": "{{ 'ON' if value_json is defined and value_json.active else 'OFF' }}",
-            ], to: &list)
-        guard hasEstimate else { return }
-        add(
-            "sensor", "estimate", device,
-            [
-                "name": "Expected share in the right room", "icon": "mdi:home-search", "unit_of_measurement": "%",
-                "state_class": "measurement", "entity_category": "diagnostic",
-                "state_topic": topic("service", instance),
-                // A service that is not active says nothing of it. `None` is "unknown".
-                "value_template":
-                    "{{ (value_json.estimate * 100) | round | int if value_json is defined and value_json.get('estimate') is not none else 'None' }}",
             ], to: &list)
     }
 

@@ -371,6 +371,11 @@ package struct Whereabouts: Sendable {
     /// What the survey says of each gateway.
     mutating func set(survey: [String: SurveyHealth]) { gateways.set(survey: survey) }
 
+    /// By how much gateways measure more than others, dB. A gateway may be new since the last time, so that all are told each time.
+    mutating func correct(by offsets: [String: Float], at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
+        pass(.offsets(offsets), at: now, &effects)
+    }
+
     private mutating func learn(
         _ request: FeedDecoder.LearnRequest, at now: MonotonicInstant, _ effects: inout [Site.Effect]
     ) {

@@ -1,7 +1,7 @@
 import JSON
 
 /// The retained card of a rooms service on `ibeacon-rooms/<site>/service/<instance>`:
-/// `{"v":1,"active":true,"counter":17,"version":"…"}`; with a survey that can say it, also `"estimate":0.93`.
+/// `{"v":1,"active":true,"counter":17,"version":"…"}`.
 package struct ServiceCard: Hashable, Sendable {
     package var isActive: Bool
     /// The active service increments it with each card.
@@ -11,14 +11,9 @@ package struct ServiceCard: Hashable, Sendable {
     /// Whether the service does not know the site's list of tags and waits until a person lets it adopt the list
     /// (`"adopt":true`).
     package var asksToAdopt: Bool
-    /// The share of time in which a tag would be placed in its room, the mean of the rooms, in hundredths; nil: nothing can be said.
-    package var percent: Int?
-
-    package init(
-        isActive: Bool, counter: UInt64, version: String, asksToAdopt: Bool = false, percent: Int? = nil
-    ) {
+    package init(isActive: Bool, counter: UInt64, version: String, asksToAdopt: Bool = false) {
         (self.isActive, self.counter, self.version) = (isActive, counter, version)
-        (self.asksToAdopt, self.percent) = (asksToAdopt, percent)
+        self.asksToAdopt = asksToAdopt
     }
 
     /// Reads a card; nil if the payload is not a card.
@@ -29,7 +24,7 @@ package struct ServiceCard: Hashable, Sendable {
         self.init(
             isActive: isActive, counter: UInt64(counter),
             version: String((json["version"]?.string ?? "").prefix(GatewayCard.longestVersion)),
-            asksToAdopt: json["adopt"]?.asBool == true, percent: json["estimate"].flatMap(SurveyHealth.percent))
+            asksToAdopt: json["adopt"]?.asBool == true)
     }
 
     package var payload: [UInt8] {
@@ -38,7 +33,6 @@ package struct ServiceCard: Hashable, Sendable {
             "version": .string(version),
         ]
         if asksToAdopt { members["adopt"] = true }
-        members["estimate"] = percent.map { .number(Double($0) / 100) }
         return JSONValue.object(members).bytes
     }
 }

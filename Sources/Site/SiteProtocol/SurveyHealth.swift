@@ -1,7 +1,7 @@
 package import JSON
 
 /// What is published about a gateway that is asked to send a beacon of its own, the member `survey` of `ibeacon-rooms/<site>/health/<gateway>`:
-/// `{"heardBy":4,"estimate":0.93,"change":{"kind":"covered","since":1700000000,"neighbours":4,"decibels":-9}}`.
+/// `{"heardBy":4,"offset":-4,"change":{"kind":"covered","since":1700000000,"neighbours":4,"decibels":-9}}`.
 package struct SurveyHealth: Hashable, Sendable {
     /// That a gateway and its neighbours hear each other otherwise than before.
     package struct Change: Hashable, Sendable {
@@ -29,17 +29,17 @@ package struct SurveyHealth: Hashable, Sendable {
 
     /// How many other gateways hear its beacon.
     package var heardBy: Int
-    /// The share of time in which a tag in its room would be placed there, in hundredths; nil: nothing can be said.
-    package var percent: Int?
+    /// How much more it measures than others, whole dB, as far as what they hear of each other says; nil: nothing.
+    package var offset: Int?
     package var change: Change?
 
-    package init(heardBy: Int, percent: Int? = nil, change: Change? = nil) {
-        (self.heardBy, self.percent, self.change) = (heardBy, percent, change)
+    package init(heardBy: Int, offset: Int? = nil, change: Change? = nil) {
+        (self.heardBy, self.offset, self.change) = (heardBy, offset, change)
     }
 
     package var json: JSONValue {
         var members: [String: JSONValue] = ["heardBy": .integer(Int64(heardBy))]
-        members["estimate"] = percent.map { .number(Double($0) / 100) }
+        members["offset"] = offset.map { .integer(Int64($0)) }
         members["change"] = change?.json
         return .object(members)
     }
@@ -48,14 +48,8 @@ package struct SurveyHealth: Hashable, Sendable {
     package init?(_ json: JSONValue) {
         guard let heardBy = Self.number(json["heardBy"], 0...SurveyBeacons.mostGateways) else { return nil }
         self.init(
-            heardBy: heardBy, percent: json["estimate"].flatMap(Self.percent),
+            heardBy: heardBy, offset: Self.number(json["offset"], -127...127),
             change: json["change"].flatMap { Change($0) })
-    }
-
-    /// A share of time, 0 to 1, in hundredths; nil for anything else.
-    static func percent(_ json: JSONValue) -> Int? {
-        guard let share = json.asNumber, (0...1).contains(share) else { return nil }
-        return Int((share * 100).rounded())
     }
 
     fileprivate static func number(_ json: JSONValue?, _ range: ClosedRange<Int>) -> Int? {

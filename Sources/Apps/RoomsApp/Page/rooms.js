@@ -328,7 +328,7 @@ function drawGateway([id, gateway]) {
   if (gateway.scanner) facts.push(clean(gateway.scanner));
   if (gateway.otherVersion) facts.push("another version than most gateways");
   const beacon = ownBeacon(id);
-  if (beacon) facts.push(`own beacon: ${clean(beacon.state)}, heard by ${beacon.heardBy}`);
+  if (beacon) facts.push(`own beacon: ${clean(beacon.state)}, heard by ${beacon.heardBy}${beacon.measures ? ", " + beacon.measures : ""}`);
   return make("li", { class: (problem || gateway.otherVersion ? "bad" : "") + (gateway.stale ? " stale" : "") },
     make("p", { class: "who" }, name(id)), make("p", { class: "facts" }, facts.join(" · ")), make("p", { class: "pill " + kind }, text));
 }
@@ -499,9 +499,6 @@ function show(next) {
   fillTrainings();
   fill($("gateways"), gateways.sort((a, b) => a[0].localeCompare(b[0])), entry => entry[0],
     ([id, gateway]) => JSON.stringify([gateway.room, gateway.stale, gateway.health, gateway.version, gateway.scanner, gateway.otherVersion, ownBeacon(id), gateway.heardAgo > 15 ? ago(gateway.heardAgo) : gateway.heardAgo === null]), drawGateway);
-  const expected = state.survey && state.survey.sentence ? `${clean(state.survey.sentence)}. ${state.survey.meaning}.` : "";
-  $("expected").hidden = !expected;
-  if ($("expected").textContent !== expected) $("expected").textContent = expected;
   $("no-gateways").hidden = gateways.length > 0;
   fill($("state"), tiles(), tile => tile[0], tile => JSON.stringify(tile), tile =>
     make("div", { class: tile[3] ? "bad" : "" }, make("dt", {}, tile[0]), make("dd", {}, tile[1]), tile[2] ? make("dd", {}, tile[2]) : null));

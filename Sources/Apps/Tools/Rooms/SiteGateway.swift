@@ -37,7 +37,8 @@ struct SiteGateway {
     var beacon: String {
         guard let asked else { return "" }
         let heard = survey.map { ", heard by \($0.heardBy)" } ?? ""
-        return SurveyText.state(card?.survey, asked: asked) + heard
+        let offset = SurveyText.offset(survey?.offset).map { ", \($0)" } ?? ""
+        return SurveyText.state(card?.survey, asked: asked) + heard + offset
     }
 
     /// That it was moved or covered; nil if that is not its trouble.

@@ -121,11 +121,6 @@ struct SiteStatus {
         Dictionary(services.filter { $0.card?.isActive == true }.map { ($0.id, $0.state) }) { first, _ in first }
     }
 
-    /// What the survey of the active service lets expect, hundredths.
-    private var activePercent: Int? {
-        services.lazy.compactMap { $0.card?.isActive == true ? $0.card?.percent : nil }.first
-    }
-
     func needActiveService() throws(Failure) {
         guard !hasActiveService else { return }
         if let closure { throw Failure(.badData, "\(closure.text); \(closure.remedy)") }
@@ -222,7 +217,7 @@ struct SiteStatus {
 
     /// The gateways as a table, followed by advice and remarks.
     var gatewaysText: String {
-        let table = SiteGatewayTable(gateways: gateways, percent: activePercent).text
+        let table = SiteGatewayTable(gateways: gateways).text
         let advice = self.advice
         return advice.isEmpty ? table : table + "\n\n" + advice.joined(separator: "\n")
     }
