@@ -13,8 +13,9 @@ echo 'pi ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/pi
 chmod 711 /out
 cd /home/pi || exit 1
 reaches() { python3 -c 'import socket, sys; socket.create_connection(("10.0.2.2", int(sys.argv[1])), 2)' "$1"; }
-# Ansible starts some five hundred programs on 12 machines; on a busy machine that has taken more than 15 minutes.
-export BOX_PATIENCE=$((900 * PATIENCE))
+# A box may take as long as the boot: whether the time that the guide promises is kept is judged at the end of the day.
+BOX_PATIENCE=$(cat /out/limit)
+export BOX_PATIENCE
 boxes=0 commands=0 questions=0 waited=0
 # does PAGE#HEADING...: runs the boxes below these headings, as the user of the Pi, and counts
 does() {
@@ -29,11 +30,11 @@ does() {
     done
 }
 hexadecimal=$(echo $UUID | tr -d - | tr A-F a-f)
-# day MINUTES: a person reads a box in 10 s, types a command in 10 s and answers a question in 5 s. With what the machine needs,
-# that must be within the time that the guide promises.
+# day MINUTES [CONDITION]: a person reads a box in 10 s, types a command in 10 s and answers a question in 5 s. With what the machine needs,
+# that must be within the time that the guide promises. Where the condition does not hold, nothing is said of that.
 day() {
     _seconds=$((boxes * 10 + commands * 10 + questions * 5 + waited))
     echo "$boxes boxes, $commands commands, $questions questions, ${waited} s of the machine; $_seconds s in all, $1 minutes promised" >/out/day
     cat /out/day
-    [ $PATIENCE -gt 2 ] || expect "that is within $1 minutes" [ $_seconds -le $(($1 * 60)) ]
+    [ $PATIENCE -gt 2 ] || ! eval "${2:-true}" || expect "that is within $1 minutes" [ $_seconds -le $(($1 * 60)) ]
 }
