@@ -73,6 +73,14 @@ private struct Home {
         #expect((home.survey.changes.first.map(\.decibels) ?? 0) < -8)
     }
 
+    @Test func `What no body takes from all levels is a move at once`() {
+        var home = Home.five
+        home.pass(minutes: Home.day)
+        home.covers["bath"] = 25
+        home.pass(minutes: 10)
+        #expect(home.survey.changes.map(\.kind) == [.moved])
+    }
+
     @Test func `A gateway that is carried back is no longer named after a quarter of an hour`() {
         var home = Home.five
         home.pass(minutes: Home.day)

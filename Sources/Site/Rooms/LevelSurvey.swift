@@ -174,8 +174,8 @@ package struct LevelSurvey: Sendable {
         while true {
             let evidence = links.indices.filter { suspects[$0] == nil }.compactMap { gateway in
                 PlaceEvidence(of: links[gateway].filter { suspects[$0.other] == nil }, tuning).map { (gateway, $0) }
-            }.filter { $0.1.ofMove >= tuning.likely || $0.1.ofCover >= tuning.certainOfCover }
-            guard let (gateway, strongest) = evidence.max(by: { $0.1.strength < $1.1.strength }) else {
+            }.filter { $0.1.ofMove >= tuning.likely || $0.1.ofChange >= tuning.certainOfChange }
+            guard let (gateway, strongest) = evidence.max(by: { $0.1.ofChange < $1.1.ofChange }) else {
                 return suspects
             }
             suspects[gateway] = strongest

@@ -21,16 +21,18 @@ package struct LevelSurveyTuning: Sendable {
     package var shadowed: Float = 0.7
     package var shadow: Float = 9
     package var shadowSpread: Float = 5
-    /// Natural logarithm of the odds from which a block speaks for a move, or for a cover.
+    /// No body takes more than this from half of the levels, dB.
+    package var largestShadow: Float = 20
+    /// Natural logarithm of the odds from which a block speaks for a move, or for one of both.
     package var certain: Float = 10
     package var likely: Float = 7
-    package var certainOfCover: Float = 8
+    package var certainOfChange: Float = 8
     /// Blocks in a row after which a gateway counts as moved.
     package var blocksOfMove = 2
     /// The same where each block says only that it is likely: an hour.
     package var blocksOfLikelyMove = 20
-    /// Blocks in a row after which it counts as covered. A person who sits before it covers it, too.
-    package var blocksOfCover = 200
+    /// Blocks in a row after which it counts as changed, whatever the reason. A person who sits before it gets up before that.
+    package var blocksOfChange = 200
     /// Of the difference between two directions what is the receiver's: radios differ by 3.5 dB in what they measure, and by 2 dB in what they
     /// send (the random homes; both are assumed).
     package var shareOfMeasuring: Float = 0.75
@@ -53,13 +55,14 @@ package struct LevelSurveyTuning: Sendable {
         case "move": move = value
         case "shadowed": shadowed = value
         case "shadow": shadow = value
+        case "largestShadow": largestShadow = value
         case "shadowSpread": shadowSpread = value
         case "certain": certain = value
-        case "certainOfCover": certainOfCover = value
+        case "certainOfChange": certainOfChange = value
         case "likely": likely = value
         case "blocksOfLikelyMove": blocksOfLikelyMove = Int(value)
         case "blocksOfMove": blocksOfMove = Int(value)
-        case "blocksOfCover": blocksOfCover = Int(value)
+        case "blocksOfChange": blocksOfChange = Int(value)
         case "audible": audible = value
         default: break
         }
