@@ -261,13 +261,7 @@ package struct Site: Sendable {
         siteTags.askForBeacons(whereabouts, election, &effects)
         survey.check(
             siteTags.list.minors?.beacons, whereabouts, stores: !election.isAlone, at: now, &effects)
-        whereabouts.correct(by: survey.offsets, at: now, &effects)
-        showSurvey()
-    }
-
-    /// The other parts say what the survey says.
-    private mutating func showSurvey() {
-        whereabouts.set(survey: survey.standing)
+        whereabouts.set(survey: survey, at: now, &effects)
     }
 
     /// Why the answer that a gateway was carried is refused; nil if that is the question, of its room or of the survey.
@@ -282,7 +276,7 @@ package struct Site: Sendable {
         let isOfSurvey = survey.asks(about: gateway)
         if isOfRoom || isOfSurvey { survey.accept(gateway, &effects) }
         if isOfSurvey {
-            showSurvey()
+            whereabouts.set(survey: survey, at: now, &effects)
             whereabouts.correctRetained(at: now, &effects)
         }
         guard isOfRoom || !isOfSurvey else { return }

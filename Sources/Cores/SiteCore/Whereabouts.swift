@@ -23,8 +23,7 @@ package struct Whereabouts: Sendable {
     private(set) var clock: WallClock
 
     init(_ settings: SiteSettings, tuning: RoomTuning, _ clock: WallClock) {
-        self.clock = clock
-        isActive = settings.instance == nil
+        (self.clock, isActive) = (clock, settings.instance == nil)
         engine = RoomEngine(tuning: tuning)
         states = TagStates(settings)
         gateways = GatewayTable(settings)
@@ -131,8 +130,7 @@ package struct Whereabouts: Sendable {
                 case .renamed(let former, let room, _): rename(former, to: room, at: now, &effects)
                 case .notRenamed(let room, let new, let refusal):
                     refuse(.rename(room: room, to: new), refusal.text, &effects)
-                case .deaf, .hears, .shared, .asked, .stay, .tooManyGateways, .tooManyRooms, .changed, .sameAgain:
-                    break
+                case .deaf, .hears, .shared, .asked, .stay, .tooManyGateways, .tooManyRooms, .changed, .sameAgain: break
                 }
             }
         }
@@ -368,12 +366,10 @@ package struct Whereabouts: Sendable {
         effects.append(.pageChanged)
     }
 
-    /// What the survey says of each gateway.
-    mutating func set(survey: [String: SurveyHealth]) { gateways.set(survey: survey) }
-
-    /// By how much gateways measure more than others, dB. A gateway may be new since the last time, so that all are told each time.
-    mutating func correct(by offsets: [String: Float], at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
-        pass(.offsets(offsets), at: now, &effects)
+    /// What the survey says of the gateways. One may be new since the last time, so that all are told each time how they measure.
+    mutating func set(survey: GatewaySurvey, at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
+        gateways.set(survey: survey.standing)
+        pass(.offsets(survey.offsets), at: now, &effects)
     }
 
     private mutating func learn(

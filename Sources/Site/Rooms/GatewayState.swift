@@ -53,6 +53,22 @@ struct GatewayState: Sendable {
     /// aside (`Learning.move`).
     var askedRoom: RoomIndex?
 
+    /// Largest difference between two radios that is corrected, dB: a cable or an antenna that is missing makes no more.
+    private static let largestOffset: Float = 15
+
+    mutating func correct(by offsets: [String: Float]) {
+        offset = max(-Self.largestOffset, min(Self.largestOffset, offsets[name] ?? 0))
+    }
+
+    /// This ESPresense node is running and listening.
+    mutating func recordTelemetry(at now: MonotonicInstant) {
+        let period = telemetry.map { now.seconds(since: $0.at) } ?? 0
+        // The duration of an outage is not a period.
+        let allowed = Self.leastTelemetryPeriod...TagPresence.longestLeaveTimeout
+        telemetry = (now, max(allowed.lowerBound, min(period, allowed.upperBound)))
+        (lastMessage, isAvailable) = (now, true)
+    }
+
     /// Whether its messages count.
     var isKnown: Bool { acquaintance == .known }
 

@@ -25,8 +25,6 @@ struct Hearing: Sendable {
 
     /// Time between two findings about a full table.
     private static let findingPeriod: Duration = .seconds(600)
-    /// Largest difference between two radios that is corrected, dB: a cable or an antenna that is missing makes no more.
-    private static let largestOffset: Float = 15
     /// Largest number of entries that a finding names.
     private static let mostNamed = 5
     /// A gateway that receives no advertisement for this long is deaf, if others received some within `recently`.
@@ -116,10 +114,7 @@ struct Hearing: Sendable {
 
     /// Sets how much more the gateways measure than others, dB; 0 for those that are not named.
     mutating func setOffsets(_ offsets: [String: Float]) {
-        for gateway in gateways.indices {
-            let offset = offsets[gateways[gateway].name] ?? 0
-            gateways[gateway].offset = max(-Self.largestOffset, min(Self.largestOffset, offset))
-        }
+        for gateway in gateways.indices { gateways[gateway].correct(by: offsets) }
     }
 
     // MARK: Rooms
@@ -318,12 +313,7 @@ struct Hearing: Sendable {
 
     /// Records the telemetry of an ESPresense node, which is running and listening.
     mutating func recordTelemetry(of gateway: GatewayIndex, at now: MonotonicInstant) {
-        let period = gateways[gateway].telemetry.map { now.seconds(since: $0.at) } ?? 0
-        // The duration of an outage is not a period.
-        let allowed = GatewayState.leastTelemetryPeriod...TagPresence.longestLeaveTimeout
-        gateways[gateway].telemetry = (now, max(allowed.lowerBound, min(period, allowed.upperBound)))
-        gateways[gateway].lastMessage = now
-        gateways[gateway].isAvailable = true
+        gateways[gateway].recordTelemetry(at: now)
     }
 
     mutating func sign(of gateway: GatewayIndex, at now: MonotonicInstant) { gateways[gateway].lastSign = now }

@@ -1,5 +1,3 @@
-import Base
-
 /// The constants of `LevelSurvey`. They were chosen in the random homes 1 to 150; `Benchmarks/README.md` has what they do in others.
 package struct LevelSurveyTuning: Sendable {
     /// Levels are compared as means over this time. Two such times pass within ten minutes, however they lie to the event.
