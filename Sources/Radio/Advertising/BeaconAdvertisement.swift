@@ -380,8 +380,7 @@ package struct BeaconAdvertisement: Sendable {
             return []
         }
         let remedy = status == ManagementStatus.permissionDenied ? Capability.netAdmin.remedy : nil
-        return refuse(
-            index, "the kernel refuses \(opcode): \(ManagementStatus.name(status))", remedy: remedy, at: now)
+        return refuse(index, ManagementStatus.refusal(of: opcode, status), remedy: remedy, at: now)
     }
 
     private mutating func refuse(

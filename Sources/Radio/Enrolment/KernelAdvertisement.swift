@@ -42,9 +42,11 @@ final class KernelAdvertisement {
     ) {
         begun = done
         wait()
-        commands.ask(ManagementCommand(.readAdvertisingFeatures, index)) { [weak self] status, result in
+        commands.ask(.readAdvertisingFeatures(index)) { [weak self] status, result in
             guard let self, !isOver else { return }
-            guard status == ManagementStatus.success else { return answer(refusal(.readAdvertisingFeatures, status)) }
+            guard status == ManagementStatus.success else {
+                return answer(ManagementStatus.refusal(of: .readAdvertisingFeatures, status))
+            }
             // The lowest: Linux 6.1 does not list numbers above the count of advertisements.
             guard let free = AdvertisingFeatures(result)?.free.first else {
                 return answer("hci\(index) cannot advertise, or has no room for another advertisement")
@@ -54,7 +56,7 @@ final class KernelAdvertisement {
             let command = ManagementCommand.advertise(index, instance: free, appearance, seconds: Self.lifetime)
             commands.ask(command) { [weak self] status, _ in
                 guard let self else { return }
-                answer(status == ManagementStatus.success ? nil : refusal(.addAdvertising, status))
+                answer(status == ManagementStatus.success ? nil : ManagementStatus.refusal(of: .addAdvertising, status))
             }
         }
     }
@@ -76,17 +78,13 @@ final class KernelAdvertisement {
         guard let instance else { return finish(nil) }
         wait()
         // It waits in the queue for the answer to an advertisement that is asked for.
-        commands.ask(ManagementCommand(.removeAdvertising, index, [instance])) { [weak self] status, _ in
+        commands.ask(.removeAdvertising(index, instance: instance)) { [weak self] status, _ in
             // Invalid parameters: there is none, or none any more. Invalid index: the adapter was unplugged.
             let isGone = [
                 ManagementStatus.success, ManagementStatus.invalidParameters, ManagementStatus.invalidIndex,
             ].contains(status)
             self?.finish(isGone ? nil : "the advertisement: \(ManagementStatus.name(status))")
         }
-    }
-
-    private func refusal(_ opcode: ManagementCommand.Opcode, _ status: UInt8) -> String {
-        "the kernel refuses \(opcode): \(ManagementStatus.name(status))"
     }
 
     private func wait() {

@@ -87,7 +87,7 @@ package final class KernelEnrolment: Enrolment, PairingBackend {
             guard let self, run.course.state == .preparing else { return }
             guard status != ManagementStatus.success else { return next(self, result) }
             let advice = command.opcode == .setPowered ? "; if rfkill blocks it: rfkill unblock bluetooth" : ""
-            let reason = "the kernel refuses \(command.opcode): \(ManagementStatus.name(status))\(advice)"
+            let reason = ManagementStatus.refusal(of: command.opcode, status) + advice
             run.handle(.failed("hci\(command.index): \(reason)"))
         }
     }
@@ -102,7 +102,7 @@ package final class KernelEnrolment: Enrolment, PairingBackend {
             guard let information = ControllerInformation(result.span), information.supported.contains(.lowEnergy),
                 enrolment.appearance.selection.includes(index: index, address: information.address)
             else { return enrolment.choose(indexes.dropFirst()) }
-            enrolment.step(ManagementCommand(.readAdvertisingFeatures, index)) { enrolment, result in
+            enrolment.step(.readAdvertisingFeatures(index)) { enrolment, result in
                 guard let free = AdvertisingFeatures(result)?.free.first else {
                     return enrolment.run.handle(
                         .failed("the adapter hci\(index) cannot advertise, or has no room for another advertisement"))
@@ -129,7 +129,7 @@ package final class KernelEnrolment: Enrolment, PairingBackend {
         run.kept.changes.removeAll { $0.adapter == index }
         // Of an enrolment that was killed beside a bluetoothd that has ended since.
         for left in run.record.advertisements where left.adapter == index {
-            commands.ask(ManagementCommand(.removeAdvertising, index, [left.instance]))
+            commands.ask(.removeAdvertising(index, instance: left.instance))
         }
         run.record.advertisements.removeAll { $0.adapter == index }
         run.kept.advertisements.removeAll { $0.adapter == index }
@@ -227,7 +227,7 @@ package final class KernelEnrolment: Enrolment, PairingBackend {
 
     func withdraw() {
         guard let change else { return }
-        commands.ask(ManagementCommand(.removeAdvertising, adapter, [change.instance])) { [weak self] status, _ in
+        commands.ask(.removeAdvertising(adapter, instance: change.instance)) { [weak self] status, _ in
             // Invalid parameters: there is none yet, or none any more.
             if status != ManagementStatus.invalidParameters { self?.note(status, "the advertisement") }
         }

@@ -9,7 +9,7 @@ extension ManagementCommand {
         self.init(opcode, index, octets + [device.isRandom ? 2 : 1] + more)
     }
 
-    /// Advertises the accessory, connectable and discoverable (flags 3).
+    /// Advertises the accessory, connectable and discoverable.
     ///
     /// - Parameter seconds: Afterwards the kernel removes the advertisement, also when the program was killed.
     static func advertise(
@@ -21,7 +21,6 @@ extension ManagementCommand {
         let data: [UInt8] =
             [3, 0x03, UInt8(service & 0xff), UInt8(service >> 8), 3, 0x19, UInt8(look & 0xff), UInt8(look >> 8)]
             + [UInt8(name.count + 1), 0x09] + name
-        let head: [UInt8] = [instance, 3, 0, 0, 0, 0, 0, UInt8(seconds & 0xff), UInt8(seconds >> 8)]
-        return ManagementCommand(.addAdvertising, index, head + [UInt8(data.count), 0] + data)
+        return .addAdvertising(index, instance: instance, data, seconds: seconds, flags: [.connectable, .discoverable])
     }
 }

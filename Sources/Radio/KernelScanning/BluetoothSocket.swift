@@ -43,14 +43,7 @@ final class BluetoothSocket: PacketSocket {
         try systemCall("write") { bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } }
     }
 
-    func set(_ filter: ManagementFilter) {
-        var program = filter.program
-        program.withUnsafeMutableBufferPointer { instructions in
-            var whole = sock_fprog(len: UInt16(instructions.count), filter: instructions.baseAddress)
-            // A kernel that does not take the program wakes this one for messages that it then ignores.
-            setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &whole, socklen_t(MemoryLayout<sock_fprog>.size))
-        }
-    }
+    func set(_ filter: ManagementFilter) { attach(filter.program, to: descriptor) }
 
     var drops: UInt32 { droppedPackets(descriptor) }
 

@@ -36,13 +36,7 @@ final class HCISocket: HCIPacketSocket {
         for event in wanted.events { hci_filter_set_event(event, &filter) }
         let length = socklen_t(MemoryLayout<hci_filter>.size)
         try systemCall("setsockopt") { setsockopt(descriptor, SOL_HCI, HCI_FILTER, &filter, length) }
-        var program = wanted.program
-        // A kernel that does not take the program wakes this one for answers that it then ignores.
-        program.withUnsafeMutableBufferPointer { instructions in
-            var whole = sock_fprog(len: UInt16(instructions.count), filter: instructions.baseAddress)
-            let length = socklen_t(MemoryLayout<sock_fprog>.size)
-            setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &whole, length)
-        }
+        attach(wanted.program, to: descriptor)
     }
 
     func command(group: Int32, command: Int32, parameters: [UInt8]) throws(SystemError) {

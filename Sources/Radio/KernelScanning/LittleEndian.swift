@@ -18,4 +18,10 @@ extension Array<UInt8> {
         append(UInt8(truncatingIfNeeded: value))
         append(UInt8(truncatingIfNeeded: value >> 8))
     }
+
+    /// Appends a number, least significant octet first.
+    mutating func append(littleEndian value: UInt32) {
+        append(littleEndian: UInt16(truncatingIfNeeded: value))
+        append(littleEndian: UInt16(truncatingIfNeeded: value >> 16))
+    }
 }

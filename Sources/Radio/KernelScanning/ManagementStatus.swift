@@ -22,4 +22,9 @@ package enum ManagementStatus {
         ]
         return Int(status) < names.count ? names[Int(status)] : "status \(status)"
     }
+
+    /// That the kernel refuses a command, in words.
+    package static func refusal(of opcode: ManagementCommand.Opcode, _ status: UInt8) -> String {
+        "the kernel refuses \(opcode): \(name(status))"
+    }
 }
