@@ -187,13 +187,17 @@ did() { [ "$(grep -c "$2" "/out/$1.log")" -ge "${3:-1}" ]; }
 logged() { grep -c "$1" /out/gateway; }
 # A beacon of 2 Hz that stays put.
 slow_beacon() { tell "$1" "beacon 1 C0:00:00:00:00:0A 500 20 -65 5 $UUID 10053 4097 -59"; }
-# A gateway with mgmt and a page, beside bluetoothd, and such a beacon that has entered.
-slow_beacon_is_inside() {
+# bluetoothd, a broker and a controller, for a gateway with a page.
+bluetoothd_beside_page() {
     GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'
     bus_on
     bluetoothd_on
     broker_on
     controller_on first
+}
+# A gateway with mgmt and a page, beside bluetoothd, and such a beacon that has entered.
+slow_beacon_is_inside() {
+    bluetoothd_beside_page
     slow_beacon first
     gateway_on mgmt '"auto"'
     within 20 "the beacon enters" happened enter 1

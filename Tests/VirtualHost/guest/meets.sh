@@ -25,11 +25,7 @@ trouble_ends() { tell first "${trouble% *} 0"; }
 # trouble_meets WAY TROUBLE: bluetoothd that is killed, a block, a gateway that is killed, an adapter that is pulled out
 trouble_meets() {
     way=$1 trouble=$2
-    GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'
-    bus_on
-    bluetoothd_on
-    broker_on
-    controller_on first
+    bluetoothd_beside_page
     slow_beacon first
     within 20 "the adapter is on" adapter_is_on
     gateway_on "$way" '"auto"'

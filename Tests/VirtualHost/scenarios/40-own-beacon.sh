@@ -7,11 +7,7 @@
 . "$BENCH/guest/lib.sh"
 . "$BENCH/guest/survey.sh"
 
-GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'
-bus_on
-bluetoothd_on
-broker_on
-controller_on first
+bluetoothd_beside_page
 slow_beacon first
 gateway_on mgmt '"auto"'
 within 20 "the gateway listens" listens

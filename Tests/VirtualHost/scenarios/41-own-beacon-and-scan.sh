@@ -5,11 +5,7 @@
 . "$BENCH/guest/lib.sh"
 . "$BENCH/guest/survey.sh"
 
-GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'
-bus_on
-bluetoothd_on
-broker_on
-controller_on first
+bluetoothd_beside_page
 gateway_on mgmt '"auto"'
 within 20 "the gateway listens" listens
 heard() { metric ibeacon_gateway_advertising_reports_total; }

@@ -6,11 +6,7 @@
 . "$BENCH/guest/lib.sh"
 . "$BENCH/guest/orders.sh"
 
-GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'
-bus_on
-bluetoothd_on
-broker_on
-controller_on first
+bluetoothd_beside_page
 tell first "beacon 1 C0:00:00:00:00:0A 500 20 -65 5 $UUID 10053 4097 -59"
 tell first "beacon 2 C0:00:00:00:00:0B 500 20 -70 5 $UUID 10053 4098 -59"
 mkdir -p /run/state

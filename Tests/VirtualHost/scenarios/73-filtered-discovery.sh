@@ -4,11 +4,7 @@
 # not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
-GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'
-bus_on
-bluetoothd_on
-broker_on
-controller_on first
+bluetoothd_beside_page
 tell first "beacon 2 C0:00:00:00:00:0B 500 20 -65 5 $UUID 10053 4098 -59"
 gateway_on mgmt '"auto"'
 within 20 "it listens" listens

@@ -4,11 +4,7 @@
 # not quick: it tests the radio; what the rest of the program makes of a fault, 09, 65 and 67 test
 . "$BENCH/guest/lib.sh"
 
-GATEWAY_HTTP='{"listen": "127.0.0.1:8080"}'
-bus_on
-bluetoothd_on
-broker_on
-controller_on first
+bluetoothd_beside_page
 slow_beacon first
 within 20 "the adapter is on" adapter_is_on
 gateway_on bluez 60
