@@ -194,7 +194,9 @@ function tiles() {
   if (state.queue.dropped) queue.push(state.queue.dropped + " given up");
   list.push(["Queue", state.queue.pending ? state.queue.pending + " waiting" : "empty", queue.join(" · "), state.queue.dropped > 0]);
   list.push(["Storage", state.store.ok ? "writing" : "failing", state.store.ok ? state.store.writes.toLocaleString() + " writes" : clean(state.store.problem), !state.store.ok]);
-  const batteries = state.trackers.flatMap(tracker => tracker.regions).filter(region => region.battery !== null);
+  const read = state.trackers.flatMap(tracker => tracker.regions).filter(region => region.battery !== null);
+  // Regions of two trackers may be of one beacon.
+  const batteries = [...new Map(read.map(region => [region.beacon ?? region.description, region])).values()];
   if (batteries.length) {
     const low = batteries.filter(region => region.battery.low);
     const least = batteries.reduce((a, b) => b.battery.percent < a.battery.percent ? b : a);
