@@ -17,6 +17,7 @@ var isOracle = false
 var isSurvey = false
 var surveyTuning = LevelSurveyTuning()
 var restHours: Int?
+var numbers: [(name: String, value: Float)] = []
 var seed: UInt64?
 var every = 1
 for argument in CommandLine.arguments.dropFirst() {
@@ -63,13 +64,14 @@ for argument in CommandLine.arguments.dropFirst() {
     } else if argument.hasPrefix("-") {
         fail("\(argument) is not known")
     } else if let equals = argument.firstIndex(of: "=") {
-        surveyTuning.set(String(argument[..<equals]), Float(argument[argument.index(after: equals)...]) ?? .nan)
-        if !isSurvey {
-            tuning.set(String(argument[..<equals]), Float(argument[argument.index(after: equals)...]) ?? .nan)
-        }
+        guard let value = Float(argument[argument.index(after: equals)...]) else { fail("\(argument): not a number") }
+        numbers.append((String(argument[..<equals]), value))
     } else {
         recordings.append(argument)
     }
+}
+for (name, value) in numbers {
+    if isSurvey { surveyTuning.set(name, value) } else { tuning.set(name, value) }
 }
 if isAblation {
     var ablation = Ablation(recordings: recordings.map { Home(path: $0, every: every) })

@@ -30,7 +30,7 @@ struct RandomHome {
     ///   - restHours: For how long the tag lies on the table. All else is the same, except that a receiver may fail later.
     init(number: UInt64, isOneWeak: Bool = false, restHours: Int = 1) {
         self.number = number
-        var random = Random(seed: number &* 0x2545_f491_4f6c_dd1d)
+        var random = Self.random(of: number)
         (plan, radio) = Self.building(number: number, isOneWeak: isOneWeak, &random)
         home = Home(
             name: "home \(number)", rooms: plan.rooms.map(\.name),
@@ -40,6 +40,8 @@ struct RandomHome {
         self.random = random
         live(restHours: restHours)
     }
+
+    private static func random(of number: UInt64) -> Random { Random(seed: number &* 0x2545_f491_4f6c_dd1d) }
 
     /// The rooms and receivers of a home, which it draws before all else.
     private static func building(number: UInt64, isOneWeak: Bool, _ random: inout Random) -> (FloorPlan, HomeRadio) {
@@ -51,7 +53,7 @@ struct RandomHome {
 
     /// The same rooms and receivers without anybody who lives there.
     static func building(number: UInt64) -> (plan: FloorPlan, radio: HomeRadio) {
-        var random = Random(seed: number &* 0x2545_f491_4f6c_dd1d)
+        var random = random(of: number)
         return building(number: number, isOneWeak: false, &random)
     }
 

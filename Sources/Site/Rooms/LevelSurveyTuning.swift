@@ -40,29 +40,4 @@ package struct LevelSurveyTuning: Sendable {
     package var audible: Float = -86
 
     package init() {}
-
-    package mutating func set(_ name: String, _ value: Float) {
-        switch name {
-        case "readyBlocks": readyBlocks = Int(value)
-        case "mostBlocks": mostBlocks = Int(value)
-        case "deviations": deviations = value
-        case "leastChange": leastChange = value
-        case "leastNeighbours": leastNeighbours = Int(value)
-        case "disturbed": disturbed = value
-        case "disturbance": disturbance = value
-        case "move": move = value
-        case "shadowed": shadowed = value
-        case "shadow": shadow = value
-        case "largestShadow": largestShadow = value
-        case "shadowSpread": shadowSpread = value
-        case "certain": certain = value
-        case "certainOfChange": certainOfChange = value
-        case "likely": likely = value
-        case "blocksOfLikelyMove": blocksOfLikelyMove = Int(value)
-        case "blocksOfMove": blocksOfMove = Int(value)
-        case "blocksOfChange": blocksOfChange = Int(value)
-        case "audible": audible = value
-        default: break
-        }
-    }
 }
