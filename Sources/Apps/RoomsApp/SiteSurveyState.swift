@@ -19,12 +19,15 @@ struct SiteSurveyState {
 
     /// In the order of their names.
     let gateways: [Gateway]
+    /// Readings of gateways and pairs that had no place.
+    let droppedReadings: Int
     /// Largest number of gateways that are named.
     private static let mostNamed = 5
 
     /// nil if no gateway is asked for a beacon.
     init?(_ site: Site) {
         guard let minors = site.siteTags.list.minors?.minors else { return nil }
+        droppedReadings = site.survey.droppedReadings
         let cards = site.whereabouts.gateways.cards
         gateways = minors.sorted { $0.key < $1.key }.map { name, minor in
             Gateway(
@@ -88,6 +91,10 @@ struct SiteSurveyState {
             "ibeacon_rooms_gateway_offset_decibels", .gauge,
             "How much more a gateway measures than others; it is corrected.",
             gateways.compactMap { gateway in gateway.health?.offset.map { ([("gateway", gateway.name)], Double($0)) } })
+        writer.family(
+            "ibeacon_rooms_survey_dropped_readings_total", .counter,
+            "Readings of gateways' beacons that were left out, because the site has too many gateways.",
+            [([], Double(droppedReadings))])
     }
 }
 

@@ -8,8 +8,8 @@ import SiteProtocol
 /// The rooms service decides from these readings in which room a tag is. The feed stores nothing and repeats nothing: a
 /// reading that cannot be sent at once is useless. Without a list of tags the feed does nothing and needs no timer.
 ///
-/// Memory is proportional to the number of tags and gateways, at most `mostTags` and `SurveyBeacons.mostGateways`. One input takes constant time. The end of a second
-/// takes time proportional to the number of tags heard in it.
+/// Memory is proportional to the number of tags and gateways, at most `mostTags` and `SurveyBeacons.mostGateways`. One input takes
+/// constant time. The end of a second takes time proportional to the number of those heard in it.
 package struct ReadingFeed: Sendable {
     /// Largest number of tags of a site. Tags beyond this number are ignored.
     package static let mostTags = FeedDecoder.mostTags
@@ -26,7 +26,7 @@ package struct ReadingFeed: Sendable {
     package enum Input: Sendable {
         /// Replaces the tags of the site, at most `mostTags`. Without a list (nil) the feed is off.
         ///
-        /// - gateways: The beacons that other gateways send, which are reported like those of tags.
+        /// - Parameter gateways: The beacons that other gateways send, which are reported like those of tags.
         case tags([BeaconID]?, gateways: [BeaconID] = [])
         /// A receiver started or stopped listening.
         case listening(Receiver, Bool)

@@ -37,6 +37,9 @@ package struct GatewaySurvey: Sendable {
     /// How much more each gateway measures than others, dB, as the room engine knows it.
     package private(set) var offsets: [String: Float] = [:]
 
+    /// Readings of gateways and pairs that had no place.
+    package var droppedReadings: Int { levels.droppedReadings }
+
     /// Whether a person is asked if the gateway was moved or covered.
     package func asks(about gateway: String) -> Bool { told[gateway] != nil }
 

@@ -48,6 +48,7 @@ package struct SiteDiscovery: Sendable {
         package var tags: [Item] = []
         package var rooms: [Item] = []
         package var gateways: [Gateway] = []
+
         package init(instance: String) { self.instance = instance }
     }
 

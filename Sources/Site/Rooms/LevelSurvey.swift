@@ -6,10 +6,14 @@ package import Base
 /// the way, doors close. If the levels to most of a gateway's neighbours are others at once, and theirs to each other are not, that
 /// gateway was moved or covered. No decision about a tag takes part.
 ///
-/// Memory: at most `mostPairs` pairs. `hear` takes constant time; the end of a block takes time proportional to the pairs.
+/// Memory: at most `mostPairs` pairs. `hear` takes constant time; the end of a block takes time proportional to the pairs and to the
+/// suspects.
 package struct LevelSurvey: Sendable {
     package static let mostGateways = 256
     package static let mostPairs = 8192
+    /// Gateways that one block may show as changed. Each costs a look at all pairs, and where more have changed at once, nothing is left to
+    /// compare with.
+    package static let mostSuspects = 16
 
     private let tuning: LevelSurveyTuning
     private var names: [String] = []
@@ -18,8 +22,8 @@ package struct LevelSurvey: Sendable {
     private var pairIndices: [Int: Int] = [:]
     private var courses: [PlaceCourse] = []
     private var blockEnd: MonotonicInstant?
-    /// Readings of pairs that had no place.
-    package private(set) var droppedPairs = 0
+    /// Readings of gateways and pairs that had no place.
+    package private(set) var droppedReadings = 0
 
     package init(tuning: LevelSurveyTuning = LevelSurveyTuning()) { self.tuning = tuning }
 
@@ -30,15 +34,15 @@ package struct LevelSurvey: Sendable {
     /// - Parameter level: dBm.
     package mutating func hear(sender: String, receiver: String, level: Float, at now: MonotonicInstant) {
         tick(at: now)
-        guard sender != receiver, level.isFinite, let sender = index(of: sender), let receiver = index(of: receiver)
-        else { return }
+        guard sender != receiver, level.isFinite else { return }
+        guard let sender = index(of: sender), let receiver = index(of: receiver) else { return droppedReadings += 1 }
         hear(sender: sender, receiver: receiver, level: level)
     }
 
     private mutating func hear(sender: Int, receiver: Int, level: Float) {
         let key = sender * Self.mostGateways + receiver
         if let pair = pairIndices[key] { return pairs[pair].hear(level) }
-        guard pairs.count < Self.mostPairs else { return droppedPairs += 1 }
+        guard pairs.count < Self.mostPairs else { return droppedReadings += 1 }
         pairIndices[key] = pairs.count
         pairs.append(LevelPair(sender: sender, receiver: receiver))
         pairs[pairs.count - 1].hear(level)
@@ -52,9 +56,6 @@ package struct LevelSurvey: Sendable {
         courses.append(PlaceCourse())
         return names.count - 1
     }
-
-    /// When `tick` is due; nil: nothing was heard yet.
-    package var nextDeadline: MonotonicInstant? { blockEnd }
 
     /// Time passed. A block that has ended is compared with the references.
     package mutating func tick(at now: MonotonicInstant) {
@@ -120,14 +121,6 @@ package struct LevelSurvey: Sendable {
         return links
     }
 
-    /// The mean level of a sender at a receiver, dBm; nil: not heard for long enough.
-    package func level(of sender: String, at receiver: String) -> Float? {
-        guard let sender = indices[sender], let receiver = indices[receiver],
-            let pair = pairIndices[sender * Self.mostGateways + receiver], pairs[pair].isReady(tuning)
-        else { return nil }
-        return pairs[pair].mean
-    }
-
     /// A person says that a gateway is where it belongs: its levels are learned anew.
     package mutating func accept(gateway: String) {
         guard let index = indices[gateway] else { return }
@@ -171,15 +164,14 @@ package struct LevelSurvey: Sendable {
     private func findSuspects() -> [Int: PlaceEvidence] {
         var suspects: [Int: PlaceEvidence] = [:]
         let links = changesOfLinks()
-        while true {
+        while suspects.count < Self.mostSuspects {
             let evidence = links.indices.filter { suspects[$0] == nil }.compactMap { gateway in
                 PlaceEvidence(of: links[gateway].filter { suspects[$0.other] == nil }, tuning).map { (gateway, $0) }
             }.filter { $0.1.ofMove >= tuning.likely || $0.1.ofChange >= tuning.certainOfChange }
-            guard let (gateway, strongest) = evidence.max(by: { $0.1.ofChange < $1.1.ofChange }) else {
-                return suspects
-            }
+            guard let (gateway, strongest) = evidence.max(by: { $0.1.ofChange < $1.1.ofChange }) else { break }
             suspects[gateway] = strongest
         }
+        return suspects
     }
 
     /// For each gateway how the level with each neighbour has changed: the mean of both directions, which share the way.

@@ -11,6 +11,7 @@ package struct ServiceCard: Hashable, Sendable {
     /// Whether the service does not know the site's list of tags and waits until a person lets it adopt the list
     /// (`"adopt":true`).
     package var asksToAdopt: Bool
+
     package init(isActive: Bool, counter: UInt64, version: String, asksToAdopt: Bool = false) {
         (self.isActive, self.counter, self.version) = (isActive, counter, version)
         self.asksToAdopt = asksToAdopt
