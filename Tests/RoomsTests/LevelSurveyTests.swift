@@ -63,6 +63,14 @@ private struct Home {
         #expect(home.survey.changes.map(\.gateway) == ["a", "h"])
     }
 
+    @Test func `Where half of the gateways were carried away, those that stayed are not named`() {
+        var home = Home(["a": 0, "b": 3, "c": 6, "d": 9, "e": 12, "f": 15])
+        home.pass(minutes: Home.day)
+        (home.places["a"], home.places["c"], home.places["e"]) = (25, 40, 55)
+        home.pass(minutes: 10)
+        #expect(home.survey.changes.map(\.gateway) == ["a", "c", "e"])
+    }
+
     @Test
     func
         `What takes the same from all levels of a gateway covers it, and is named only when it has lasted for ten hours`()
@@ -128,7 +136,7 @@ private struct Home {
     @Test func `With two gateways nothing tells which one was moved`() {
         var home = Home(["hall": 0, "kitchen": 4])
         home.pass(minutes: Home.day)
-        home.places["hall"] = 17
+        home.places["hall"] = 40
         home.pass(minutes: 60)
         #expect(home.survey.changes.isEmpty)
     }
