@@ -25,6 +25,7 @@ package struct RoomComparison: Sendable {
     /// Of each beacon, in the order of arrival.
     private var readings: [BeaconID: [PeerReading]] = [:]
     private var gateways: [String] = []
+    private var gatewayIndices: [String: Int] = [:]
     private var roomsOfGateways: [String: String] = [:]
     /// What our service published, by the id of the tag; nil: in no room.
     private var reports: [String: [(time: Double, room: String?)]] = [:]
@@ -66,8 +67,11 @@ package struct RoomComparison: Sendable {
     }
 
     private mutating func add(_ second: HeardSecond, of gateway: String, at time: Double) {
-        let index = gateways.firstIndex(of: gateway) ?? gateways.count
-        if index == gateways.count { gateways.append(gateway) }
+        let index = gatewayIndices[gateway] ?? gateways.count
+        if index == gateways.count {
+            gateways.append(gateway)
+            gatewayIndices[gateway] = index
+        }
         for reading in second.readings {
             guard let level = reading.level else { continue }
             let age = Double(reading.age.nanoseconds) / 1e9
