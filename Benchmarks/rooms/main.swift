@@ -14,6 +14,7 @@ var printsEach = false
 var isOneWeak = false
 var isAblation = false
 var isOracle = false
+var isMeasured = false
 var isSurvey = false
 var surveyTuning = LevelSurveyTuning()
 var restHours: Int?
@@ -41,6 +42,8 @@ for argument in CommandLine.arguments.dropFirst() {
         isAblation = true
     } else if argument == "--oracle" {
         isOracle = true
+    } else if argument == "--measured" {
+        (isOracle, isMeasured) = (true, true)
     } else if argument == "--survey" {
         isSurvey = true
     } else if argument == "--weak" {
@@ -88,7 +91,8 @@ if let homeCount {
         exit(0)
     }
     if isOracle {
-        var report = OracleReport(tuning: tuning, isOneWeak: isOneWeak)
+        var report = OracleReport(
+            tuning: tuning, isOneWeak: isOneWeak, isMeasured: isMeasured, printsEach: printsEach)
         report.run(homes: first..<first + homeCount)
         exit(0)
     }

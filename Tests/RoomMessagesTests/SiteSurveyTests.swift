@@ -299,6 +299,43 @@ import Testing
         #expect(abs(try #require(site.survey.offsets["study"]) + 5.06) < 0.3)
     }
 
+    // MARK: What they hear of each other
+
+    @Test func `What the gateways hear of each other is known after a restart, without what a moved one hears`() throws
+    {
+        var house = SurveyedHouse()
+        #expect(try #require(house.fleet.services["a"]).survey.between.pairs.count == 12)
+        house.covers["hall"] = 25
+        house.live(minutes: 60)
+        let pairs = try #require(house.fleet.services["a"]).survey.between.pairs
+        #expect(pairs.count == 6 && !pairs.contains { $0.sender == "hall" || $0.receiver == "hall" })
+    }
+
+    @Test func `A gateway whose card names another room than before is measured anew`() throws {
+        for room in ["Hall", "Attic"] {
+            var house = SurveyedHouse()
+            house.rooms["hall"] = room
+            house.live(minutes: 3)
+            let pairs = try #require(house.fleet.services["a"]).survey.between.pairs
+            #expect(pairs.count == (room == "Hall" ? 12 : 6), "\(room)")
+            #expect(house.fleet.findings.isEmpty)
+        }
+    }
+
+    @Test func `A gateway that was carried while no service ran is measured anew`() throws {
+        var house = SurveyedHouse()
+        house.live(minutes: 20)
+        house.change { $0.kill("a") }
+        house.rooms["hall"] = "Attic"
+        house.publishCard(of: "hall")
+        house.change { fleet in
+            fleet.run(60)
+            fleet.start("a")
+        }
+        house.live(minutes: 3)
+        #expect(try #require(house.fleet.services["a"]).survey.between.pairs.count == 6)
+    }
+
     // MARK: In a replay
 
     /// A day of a recording, in which the hall is covered at the end, with or without the list that asked the gateways.

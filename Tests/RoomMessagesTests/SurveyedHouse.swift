@@ -16,6 +16,8 @@ struct SurveyedHouse {
     var gains: [String: Float] = [:]
     /// What a gateway hears and sends less than usual, dB.
     var covers: [String: Float] = [:]
+    /// The rooms that gateways name, if it is another one than their own.
+    var rooms: [String: String] = [:]
     /// Gateways that refuse to send, or do not know the member `survey`.
     var refusing: Set<String> = []
     var silent: Set<String> = []
@@ -93,7 +95,7 @@ struct SurveyedHouse {
             let state = refusing.contains(gateway) ? #""refused":"no room""# : #""interval":1000"#
             survey = #","survey":{"minor":\#(minor),\#(state)}"#
         }
-        let room = gateway.prefix(1).uppercased() + gateway.dropFirst()
+        let room = rooms[gateway] ?? gateway.prefix(1).uppercased() + gateway.dropFirst()
         let card = #"{"v":1,"room":"\#(room)","scanner":"mgmt","version":"1.1"\#(survey)}"#
         publish("gateway/\(gateway)", card)
     }

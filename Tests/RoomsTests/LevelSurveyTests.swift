@@ -228,4 +228,40 @@ private struct Home {
         home.pass(minutes: 600)
         #expect(home.survey.offsets.isEmpty)
     }
+
+    @Test func `What gateways hear of each other is told as if all sent alike, and as each measures it`() throws {
+        var home = Home.five
+        (home.gains, home.powers) = (["hall": 6], ["attic": 4])
+        home.pass(minutes: Home.day)
+        let levels = home.survey.levels()
+        #expect(levels.pairs.count == 20 && levels.offsets == home.survey.offsets)
+        // Relative to the mean: a quarter of what the two directions differ by is taken for what is sent.
+        for (sender, receiver, level) in [
+            ("kitchen", "bath", -58.1), ("hall", "kitchen", -56.6), ("attic", "bath", -63.1),
+        ] {
+            let pair = try #require(levels.pairs.first { $0.sender == sender && $0.receiver == receiver })
+            #expect(abs(pair.level - Float(level)) < 0.3, "\(sender) \(pair.level)")
+        }
+        #expect(home.survey.levels(without: ["hall"]).pairs.count == 12)
+    }
+
+    @Test func `What is not ready is not told`() {
+        var home = Home.five
+        home.pass(minutes: 600)
+        #expect(home.survey.levels().pairs.isEmpty)
+    }
+
+    @Test func `Levels differ by a decibel, by a pair, or by how a gateway measures`() {
+        let known = SurveyedLevels(
+            pairs: [SurveyedLevels.Pair(sender: "a", receiver: "b", level: -60)], offsets: ["a": 2])
+        for (sender, level, offset, differs) in [
+            ("a", -60.9, 2, false), ("a", -61, 2, true), ("c", -60, 2, true), ("a", -60, 2.5, true),
+            ("a", -60, 2.4, false),
+        ] as [(String, Float, Float, Bool)] {
+            let other = SurveyedLevels(
+                pairs: [SurveyedLevels.Pair(sender: sender, receiver: "b", level: level)], offsets: ["a": offset])
+            #expect(other.differs(from: known, by: 1) == differs, "\(sender) \(level) \(offset)")
+        }
+        #expect(SurveyedLevels().differs(from: known, by: 1))
+    }
 }

@@ -48,7 +48,7 @@ struct Constant: Sendable {
     private static let never: Float = 1e9
 
     static let all: [Constant] =
-        hearing + silence + movement + observation + transition + report + learning + prints + levels
+        hearing + silence + movement + observation + transition + report + learning + prints + levels + surveyed
 
     private static let hearing = [
         Constant("gatherSeconds", \.hearing.gatherSeconds, .without(0)),
@@ -148,6 +148,20 @@ struct Constant: Sendable {
         Constant("otherBodyShare", \.prints.otherBodyShare, .without(0)),
         Constant("otherBodyWidth", \.prints.otherBodyWidth, .scale),
         Constant("bodyDeviation", \.prints.bodyDeviation, .without(0)),
+    ]
+
+    private static let surveyed = [
+        Constant("surveyedSeconds", \.surveyed.seconds, .without(0)),
+        Constant("surveyedLabelledSeconds", \.surveyed.labelledSeconds, .scale),
+        Constant("surveyedOwnSeconds", \.surveyed.ownSeconds, .scale),
+        Constant("surveyedTrust", \.surveyed.trust, .without(0.6)),
+        Constant("surveyedOwnLead", \.surveyed.ownLead, .scale),
+        Constant("surveyedBodyLoss", \.surveyed.bodyLoss, .without(0)),
+        Constant("surveyedDeviation", \.surveyed.deviation, .scale),
+        Constant("surveyedCommonDeviation", \.surveyed.commonDeviation, .scale),
+        Constant("surveyedLost", \.surveyed.lost, .without(0)),
+        Constant("surveyedHalfHeard", \.surveyed.halfHeard, .without(-120)),
+        Constant("surveyedUnheard", \.surveyed.unheard, .without(-93)),
     ]
 
     private static let levels = [

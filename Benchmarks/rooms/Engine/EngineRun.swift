@@ -51,6 +51,9 @@ struct EngineRun {
     /// What gateways that hear each other know of how they measure.
     mutating func setOffsets(_ offsets: [String: Float]) { pass(.offsets(offsets), at: clock) }
 
+    /// What gateways hear of each other.
+    mutating func setLevels(_ levels: SurveyedLevels) { pass(.levels(levels), at: clock) }
+
     enum Use { case walk, unlabelled, test }
 
     /// Plays a session.

@@ -36,11 +36,12 @@ struct LinkedHome {
 
     init(number: UInt64) { self.init(number: number, in: RandomHome.building(number: number)) }
 
-    init(number: UInt64, in building: (plan: FloorPlan, radio: HomeRadio)) {
+    /// - Parameter power: How much more all gateways send than a tag whose stated power is the same, dB.
+    init(number: UInt64, in building: (plan: FloorPlan, radio: HomeRadio), power: Double = 0) {
         (plan, radio) = building
         // Another sequence than the one of the home, which goes on with who lives there.
         var random = Random(seed: number &* 0x9e6c_63d0_876a_68ee &+ 1)
-        powers = radio.receivers.map { _ in 2 * random.normal() }
+        powers = radio.receivers.map { _ in power + 2 * random.normal() }
         covers = radio.receivers.map { _ in 0 }
         offUntil = radio.receivers.map { _ in 0 }
         let plan = plan

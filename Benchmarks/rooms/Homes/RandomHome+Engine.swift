@@ -3,9 +3,10 @@ import RoomRules
 import Rooms
 
 extension RandomHome {
-    /// What a day of the gateways' own beacons says of how they measure.
-    private var measuredOffsets: [String: Float] {
-        var linked = LinkedHome(number: number, in: (plan, radio))
+    /// What a day of the gateways' own beacons says. Boards of one type send more or less than their beacons say, all of them alike.
+    private var measured: SurveyedLevels {
+        var random = Random(seed: number &* 0xd134_2543_de82_ef95 &+ 7)
+        var linked = LinkedHome(number: number, in: (plan, radio), power: Self.boardDeviation * random.normal())
         var survey = LevelSurvey()
         for _ in 0..<1440 {
             let now = MonotonicInstant(nanoseconds: Int64(linked.minute) * 60_000_000_000)
@@ -16,8 +17,11 @@ extension RandomHome {
             }
             survey.tick(at: now)
         }
-        return survey.offsets
+        return survey.levels()
     }
+
+    /// What a board sends otherwise than its beacon says, standard deviation, dB.
+    private static let boardDeviation = 5.0
 
     /// What the engine reports in each of some trials, each of which begins with what was learned before.
     ///
@@ -29,7 +33,11 @@ extension RandomHome {
         func heard(_ session: Session) -> Session { survey.correct(session, radio) }
         var run = EngineRun(
             home, tuning, phases: phases, nodes: nodes, knowing: survey.known(of: self))
-        if survey.measuresGains, nodePeriod == nil { run.setOffsets(measuredOffsets) }
+        if survey.measuresGains || survey.measuresLevels, nodePeriod == nil {
+            let measured = measured
+            if survey.measuresGains { run.setOffsets(measured.offsets) }
+            if survey.measuresLevels { run.setLevels(measured) }
+        }
         switch use {
         case .walk: run.play(heard(walk), as: .walk)
         case .unlabelled: for session in week { run.play(heard(session), as: .unlabelled) }

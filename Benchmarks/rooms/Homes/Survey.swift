@@ -10,6 +10,8 @@ struct Survey {
     var knowsGains = false
     /// The same as far as gateways can measure it that hear each other for a day, in the levels alone.
     var measuresGains = false
+    /// What gateways hear of each other for a day, as what is known of each room.
+    var measuresLevels = false
     /// Which rooms have a door or stairs in common.
     var knowsNeighbours = false
     /// What the receivers of other rooms hear of a transmitter at each receiver.
@@ -18,7 +20,19 @@ struct Survey {
     var knowsRooms = false
 
     /// Whether it is played after a walk and after the week, too.
-    var isPlayedTrained: Bool { measuresGains || !knowsRooms && (knowsNeighbours || !knowsGains && !knowsPathLoss) }
+    var isPlayedTrained: Bool {
+        measuresGains || measuresLevels || !knowsRooms && (knowsNeighbours || !knowsGains && !knowsPathLoss)
+    }
+
+    /// The number of measured gains alone in `measured`.
+    static let measuredGains = 1
+    /// What gateways find out themselves.
+    static let measured: [Survey] = [
+        Survey(),
+        Survey(name: "measured gains", measuresGains: true),
+        Survey(name: "measured levels", measuresLevels: true),
+        Survey(name: "measured both", measuresGains: true, measuresLevels: true),
+    ]
 
     static let all: [Survey] = [
         Survey(),

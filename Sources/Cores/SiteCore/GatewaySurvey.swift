@@ -1,6 +1,6 @@
 package import Base
 import Beacon
-import Rooms
+package import Rooms
 package import SiteProtocol
 
 /// What the gateways of a site hear of each other's beacons, and what is said of it.
@@ -20,6 +20,8 @@ package struct GatewaySurvey: Sendable {
     private static let leastStep = 2
     /// By so many dB a gateway must measure otherwise than before to be corrected anew.
     private static let leastOffset: Float = 0.5
+    /// By so many dB a level between two gateways must be another one to be told anew.
+    private static let leastLevel: Float = 1
 
     private var levels = LevelSurvey()
     /// When `check` is due; nil while no gateway is asked for a beacon.
@@ -36,6 +38,10 @@ package struct GatewaySurvey: Sendable {
     package private(set) var standing: [String: SurveyHealth] = [:]
     /// How much more each gateway measures than others, dB, as the room engine knows it.
     package private(set) var offsets: [String: Float] = [:]
+    /// What they hear of each other, as the room engine knows it: without what a moved or covered gateway hears, and is heard with.
+    package private(set) var between = SurveyedLevels()
+    /// What the room engine is told.
+    var known: [RoomEngine.Input] { [.offsets(offsets), .levels(between)] }
 
     /// Readings of gateways and pairs that had no place.
     package var droppedReadings: Int { levels.droppedReadings }
@@ -50,6 +56,7 @@ package struct GatewaySurvey: Sendable {
     /// Gateways are asked for beacons from now on.
     mutating func begin(at now: MonotonicInstant) {
         guard due == nil else { return }
+        measureLevels()
         due = now.advanced(by: Self.period)
         (roundDue, rotation) = (now.advanced(by: Self.round), now.advanced(by: Self.memory))
         storeDue = now.advanced(by: Self.storing)
@@ -89,6 +96,7 @@ package struct GatewaySurvey: Sendable {
     /// A person says that the gateway is where it belongs: its levels are measured anew.
     mutating func accept(_ gateway: String, _ effects: inout [Site.Effect]) {
         levels.accept(gateway: gateway)
+        measureLevels()
         standing[gateway]?.change = nil
         guard told.removeValue(forKey: gateway) != nil else { return }
         effects += stored
@@ -97,9 +105,19 @@ package struct GatewaySurvey: Sendable {
         ]
     }
 
+    /// A gateway names another room, and nobody is asked whether it was carried there: its levels are measured anew. The engine says so,
+    /// because it knows renamed rooms.
+    private mutating func dropCarried(_ whereabouts: Whereabouts, _ effects: inout [Site.Effect]) {
+        for carried in standing.keys.sorted() where whereabouts.engine.plan.wasCarried(gateway: carried) {
+            levels.accept(gateway: carried)
+            effects.append(.log(.notice, "what is heard of \(carried) is learned anew, because it names another room"))
+        }
+    }
+
     /// The card of a gateway was removed.
     mutating func forget(_ gateway: String) {
         levels.forget(gateway: gateway)
+        measureLevels()
         (told[gateway], standing[gateway]) = (nil, nil)
         (hearers[gateway], formerHearers[gateway]) = (nil, nil)
     }
@@ -119,8 +137,10 @@ package struct GatewaySurvey: Sendable {
         if roundDue <= now {
             roundDue = now.advanced(by: Self.round)
             levels.tick(at: now)
+            dropCarried(whereabouts, &effects)
             tell(whereabouts.clock, &effects)
             measureOffsets()
+            measureLevels()
         }
         if rotation <= now {
             rotation = now.advanced(by: Self.memory)
@@ -159,6 +179,11 @@ package struct GatewaySurvey: Sendable {
         let measured = levels.offsets
         let isOther = measured.contains { abs($0.value - offsets[$0.key, default: 0]) >= Self.leastOffset }
         if isOther || offsets.keys.contains(where: { measured[$0] == nil }) { offsets = measured }
+    }
+
+    private mutating func measureLevels() {
+        let measured = levels.levels(without: Set(told.keys))
+        if measured.differs(from: between, by: Self.leastLevel) { between = measured }
     }
 
     private mutating func describe(_ beacons: SurveyBeacons?) {

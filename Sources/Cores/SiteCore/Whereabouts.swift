@@ -369,7 +369,7 @@ package struct Whereabouts: Sendable {
     /// What the survey says of the gateways. One may be new since the last time, so that all are told each time how they measure.
     mutating func set(survey: GatewaySurvey, at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
         gateways.set(survey: survey.standing)
-        pass(.offsets(survey.offsets), at: now, &effects)
+        for known in survey.known { pass(known, at: now, &effects) }
     }
 
     private mutating func learn(

@@ -125,6 +125,15 @@ struct Learning: Sendable {
         learnersOfTags = Table([LearnerIndex?](repeating: nil, count: count))
     }
 
+    // MARK: From the gateways' beacons
+
+    /// Sets what the levels between gateways say of each room, in the order of the rooms; nothing of those that are missing.
+    mutating func setSurveyed(_ surveyed: [SurveyedRoom]) {
+        for room in rooms.indices {
+            rooms[room].surveyed = room.number < surveyed.count ? surveyed[room.number] : SurveyedRoom()
+        }
+    }
+
     // MARK: Moves between rooms
 
     /// Counts a tag's move from one room to another, in both directions: doors are passed both ways.

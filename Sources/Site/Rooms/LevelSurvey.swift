@@ -110,6 +110,24 @@ package struct LevelSurvey: Sendable {
 
     private static let relaxations = 50
 
+    /// The levels between gateways that are known, without those of some gateways.
+    ///
+    /// What a gateway sends more than others is the rest of the differences of which `offsets` are the part that it measures, with the
+    /// other sign.
+    package func levels(without left: Set<String> = []) -> SurveyedLevels {
+        let offsets = offsets
+        let share = (1 - tuning.shareOfMeasuring) / tuning.shareOfMeasuring
+        let known = pairs.filter {
+            $0.isReady(tuning) && !left.contains(names[$0.sender]) && !left.contains(names[$0.receiver])
+        }
+        return SurveyedLevels(
+            pairs: known.map {
+                SurveyedLevels.Pair(
+                    sender: names[$0.sender], receiver: names[$0.receiver],
+                    level: $0.mean + share * (offsets[names[$0.sender]] ?? 0))
+            }, offsets: offsets)
+    }
+
     /// For each gateway by how much more it hears each neighbour than that hears it, dB.
     private func differencesOfDirections() -> [[(other: Int, difference: Float)]] {
         var links = names.map { _ in [(other: Int, difference: Float)]() }

@@ -190,6 +190,7 @@ struct Observation: Sendable {
         var labelledSeconds: Float = 0
         var placedSeconds: Float = 0
         var allSeconds: Float = 0
+        var surveyedSeconds: Float = 0
         shares.removeAll(keepingCapacity: true)
         for room in rooms {
             var sum = unknown
@@ -205,14 +206,21 @@ struct Observation: Sendable {
                 sum += decided * FixedMath.exp(learned[room].own.logLikelihood(window, tuning))
                 seconds += decided
             }
+            let surveyed = learned[room].surveyed.seconds(
+                labelled: learned[room].labelled.seconds, decided: decided, tuning.surveyed)
+            if surveyed > 0 {
+                sum += surveyed * FixedMath.exp(learned[room].surveyed.logLikelihood(window, tuning))
+                seconds += surveyed
+                surveyedSeconds += surveyed
+            }
             fingerprint.append(FixedMath.log(sum / seconds))
             let doubted =
                 own.trustSeconds / (own.trustSeconds + learned[room].labelled.seconds)
-                * (own.ownTrustSeconds / (own.ownTrustSeconds + decided))
+                * (own.ownTrustSeconds / (own.ownTrustSeconds + decided + surveyed))
             shares.append(1 - doubted)
             labelledSeconds += labelled
             placedSeconds += labelled * learned[room].placed
-            allSeconds += labelled + decided
+            allSeconds += labelled + decided + surveyed
         }
         let share = labelledSeconds / max(1, allSeconds)
         labelledShare = share
@@ -223,7 +231,9 @@ struct Observation: Sendable {
         let placed = placedSeconds / max(1, labelledSeconds)
         let worth = own.placementWorth / max(1, window.elapsed)
         let labelledTrust = own.labelledTrust * (1 - worth * placed * placed)
-        return own.ownTrust + (labelledTrust - own.ownTrust) * share
+        let surveyedShare = surveyedSeconds / max(1, allSeconds - labelledSeconds)
+        let ownTrust = own.ownTrust + (tuning.surveyed.trust - own.ownTrust) * surveyedShare
+        return ownTrust + (labelledTrust - ownTrust) * share
     }
 
     /// Fills `parts`. A gateway that did not hear the tag has no part.

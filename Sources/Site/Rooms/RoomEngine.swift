@@ -66,6 +66,7 @@ package struct RoomEngine: Sendable {
         case .rename(let room, let new): effects.append(.found(plan.rename(room, to: new, &states, at: now)))
         case .moved(let gateway): plan.recordMove(of: gateway)
         case .offsets(let offsets): plan.hearing.setOffsets(offsets)
+        case .levels(let levels): plan.take(levels)
         case .discontinuity: plan.endRecording()
         case .connected, .tick: break
         }

@@ -3,6 +3,8 @@ struct RoomKnowledge: Sendable {
     /// From training runs, and from the engine's own decisions.
     var labelled = RoomFingerprints()
     var own = RoomLevels()
+    /// From what gateways hear of each other. It is not stored with the rest: the survey has it.
+    var surveyed = SurveyedRoom()
     /// The mean probability, 0 … 1, that the levels alone gave to the room while it was trained.
     var placed: Float = 0
     /// Seconds of training from before the room's gateways changed, about which `placed` says nothing. They are not stored: after a restart

@@ -69,6 +69,7 @@ enum RoomRenaming {
                 if states[tag].room == other { states[tag].settle(in: room) }
                 if learning.rooms[other].isLearned { states[tag].belief.remove(other) }
             }
+            learning.setSurveyed([])
             let (left, come) = (hearing.rooms[room].gateways, hearing.rooms[other].gateways)
             hearing.exchangeNames(room, other)
             if learning.rooms[other].isLearned { learning.replace(other) }

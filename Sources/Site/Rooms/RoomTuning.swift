@@ -13,6 +13,7 @@ package struct RoomTuning: Hashable, Sendable {
     package var learning = LearningTuning()
     package var prints = FingerprintTuning()
     package var levels = RoomLevelsTuning()
+    package var surveyed = SurveyedTuning()
 
     package init() {}
 }

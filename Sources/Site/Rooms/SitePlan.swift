@@ -10,6 +10,7 @@ package struct SitePlan: Sendable {
     var learning: Learning
     /// The trained rooms in which no gateway listens, first those without any gateway; nil: they are to be found again.
     private(set) var roomsWithoutGateway: [RoomIndex]?
+    private var surveyed = SurveyedSite()
     let tuning: RoomTuning
 
     init(_ tuning: RoomTuning, bounds: RoomEngine.Bounds) {
@@ -35,6 +36,8 @@ package struct SitePlan: Sendable {
     mutating func forget(_ gateway: GatewayIndex, _ tags: inout Tags) {
         roomsWithoutGateway = nil
         // Nothing was learned from a gateway that did not count.
+        surveyed.forget(gateway)
+        learning.setSurveyed([])
         guard hearing.forget(gateway) else { return }
         learning.learnRest(hearing.rooms)
         tags.forget(gateway)
@@ -58,6 +61,7 @@ package struct SitePlan: Sendable {
         guard isMoved else { return true }
         // A card of a gateway that does not count must not erase anything.
         if let former, hearing.gateways[gateway].isKnown {
+            learning.setSurveyed([])
             RoomRenaming.move(gateway, from: former, to: room, &hearing, &learning, at: now, &effects)
             tags.forgetRest { $0.levels.contains { $0.gateway == gateway } }
         }
@@ -76,6 +80,18 @@ package struct SitePlan: Sendable {
     mutating func endRecording() {
         hearing.forgetClocks()
         learning.learnRest(hearing.rooms)
+    }
+
+    // MARK: What gateways hear of each other
+
+    mutating func take(_ levels: SurveyedLevels) { learning.setSurveyed(surveyed.take(levels, hearing, tuning)) }
+
+    /// Whether what the gateway and others hear of each other was measured before it was carried to the room where it is.
+    package func wasCarried(gateway name: String) -> Bool {
+        guard let gateway = hearing.gateway(named: name), hearing.gateways[gateway].askedRoom == nil else {
+            return false
+        }
+        return surveyed.wasCarried(gateway, hearing)
     }
 
     // MARK: Rooms

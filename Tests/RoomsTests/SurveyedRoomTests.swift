@@ -1,0 +1,143 @@
+import RoomsSupport
+import SiteProtocol
+import Testing
+
+@testable import Rooms
+
+/// What the levels between gateways say of the room of a tag.
+@Suite struct SurveyedRoomTests {
+    private let tuning = RoomTuning()
+
+    /// Three rooms in a row, and what their gateways hear of each other.
+    private static func flat() -> House { House([("k", "Kitchen"), ("h", "Hall"), ("b", "Bedroom")]) }
+
+    private static func levels(without left: String? = nil, offsets: [String: Float] = [:]) -> SurveyedLevels {
+        let all: [(String, String, Float)] = [("k", "h", -60), ("h", "b", -60), ("k", "b", -85)]
+        let pairs = all.flatMap { one, other, level in
+            [(one, other), (other, one)].map { SurveyedLevels.Pair(sender: $0, receiver: $1, level: level) }
+        }
+        return SurveyedLevels(pairs: pairs.filter { $0.sender != left && $0.receiver != left }, offsets: offsets)
+    }
+
+    /// The hall hears it best, and the bedroom as little as of what is in the kitchen.
+    private static let doubtful: [String: Float?] = ["k": -60, "h": -58, "b": -86]
+
+    private func room(_ means: [Float]) -> SurveyedRoom {
+        SurveyedRoom(means.enumerated().map { (GatewayIndex(number: $0), $1) }, tuning)
+    }
+
+    private func window(_ levels: [Float?], packets: Int16 = 1) -> LevelVector {
+        var vector = LevelVector()
+        vector.levels = Table(levels.map { OptionalLevel($0 ?? tuning.silence.missLevel) })
+        vector.heard = levels.indices.filter { levels[$0] != nil }.map(GatewayIndex.init(number:))
+        vector.packets = packets
+        return vector
+    }
+
+    // MARK: In the engine
+
+    @Test func `A tag is in the room whose gateway is heard elsewhere as the tag is`() {
+        for (levels, room) in [(SurveyedLevels(), "Hall"), (Self.levels(), "Kitchen")] {
+            var house = Self.flat()
+            house.pass(.levels(levels))
+            house.seconds(30, Self.doubtful)
+            #expect(house.reported == [nil, room])
+        }
+    }
+
+    @Test func `Levels that are not told again are over`() {
+        var house = Self.flat()
+        house.pass(.levels(Self.levels()))
+        house.pass(.levels(SurveyedLevels()))
+        house.seconds(30, Self.doubtful)
+        #expect(house.reported == [nil, "Hall"])
+    }
+
+    @Test func `A gateway that names another room counts for nothing until its levels are measured there`() {
+        var house = Self.flat()
+        house.pass(.levels(Self.levels()))
+        for gateway in ["k", "h", "b"] { #expect(!house.engine.plan.wasCarried(gateway: gateway)) }
+        house.seconds(5, ["k": nil, "h": nil, "b": nil])
+        house.pass(.card(gateway: "k", room: "Attic"))
+        #expect(house.engine.plan.wasCarried(gateway: "k"))
+        house.pass(.levels(Self.levels()))
+        #expect(house.engine.plan.surveyedRooms == ["Hall", "Bedroom"])
+        house.pass(.levels(Self.levels(without: "k")))
+        #expect(!house.engine.plan.wasCarried(gateway: "k"))
+        house.pass(.levels(Self.levels()))
+        #expect(house.engine.plan.surveyedRooms == ["Hall", "Bedroom", "Attic"])
+    }
+
+    @Test func `Where a card names another room nothing is known until the levels are told again`() {
+        var house = Self.flat()
+        house.pass(.levels(Self.levels()))
+        house.seconds(5, ["k": nil, "h": nil, "b": nil])
+        house.pass(.card(gateway: "b", room: "Attic"))
+        #expect(house.engine.plan.surveyedRooms == [])
+    }
+
+    @Test func `A forgotten gateway takes what was measured with it`() {
+        var house = Self.flat()
+        house.pass(.levels(Self.levels()))
+        house.pass(.forget(gateway: "k"))
+        #expect(house.engine.plan.surveyedRooms == [])
+        #expect(!house.engine.plan.wasCarried(gateway: "k"))
+    }
+
+    // MARK: In one room
+
+    @Test func `What is louder or quieter by the same everywhere fits almost as well`() {
+        let here = room([-55, -70, -80])
+        let fit = here.logLikelihood(window([-55, -70, -80]), tuning)
+        #expect(here.logLikelihood(window([-63, -78, -88]), tuning) > fit - 0.3)
+        #expect(here.logLikelihood(window([-63, -62, -88]), tuning) < fit - 1)
+    }
+
+    @Test func `One gateway far from what is expected says no more than that it is wrong here`() {
+        let here = room([-55, -70, -80])
+        let wrong = here.logLikelihood(window([-55, -70, -30]), tuning)
+        #expect(wrong > here.logLikelihood(window([-55, -70, -80]), tuning) - 12)
+    }
+
+    @Test func `The silence of a gateway that should hear the tag speaks against the room`() {
+        let (near, far) = (room([-55, -60]), room([-55, -98]))
+        let silent = window([-55, nil], packets: 4)
+        #expect(near.logLikelihood(silent, tuning) < far.logLikelihood(silent, tuning) - 1)
+    }
+
+    @Test func `Only the silence of the loudest counts, however many gateways there are`() {
+        let many = room([Float](repeating: -60, count: 100))
+        let silence = many.logLikelihood(window([Float?](repeating: nil, count: 100), packets: 9), tuning)
+        #expect(silence > -2.1 * Float(RoomLevels.mostCells) && silence < -1.5 * Float(RoomLevels.mostCells))
+    }
+
+    @Test func `It fades where people trained, and where the engine has decided`() {
+        let here = room([-55, -60])
+        #expect(here.seconds(labelled: 0, decided: 0, tuning.surveyed) == 2000)
+        #expect(here.seconds(labelled: 120, decided: 0, tuning.surveyed) < 200)
+        #expect(here.seconds(labelled: 0, decided: 10_000, tuning.surveyed) == 1000)
+        #expect(SurveyedRoom().seconds(labelled: 0, decided: 0, tuning.surveyed) == 0)
+    }
+
+    @Test func `A gateway measures more in its own room, too`() {
+        var house = Self.flat()
+        house.pass(.levels(Self.levels(offsets: ["k": 6])))
+        #expect(
+            house.engine.plan.surveyedLevel(of: "k", in: "Kitchen")
+                == house.engine.plan.surveyedLevel(of: "b", in: "Bedroom").map { $0 + 6 })
+    }
+}
+
+extension SitePlan {
+    /// The rooms of which the levels between gateways say something.
+    fileprivate var surveyedRooms: [String] {
+        hearing.rooms.indices.filter { !learning.rooms[$0].surveyed.cells.isEmpty }.map { hearing.rooms[$0].name.name }
+    }
+
+    fileprivate func surveyedLevel(of gateway: String, in room: String) -> Float? {
+        guard let gateway = hearing.gateway(named: gateway),
+            let room = hearing.rooms.indices.first(where: { hearing.rooms[$0].name.name == room })
+        else { return nil }
+        return learning.rooms[room].surveyed.cells.first { $0.gateway == gateway }?.mean
+    }
+}
