@@ -14,6 +14,7 @@ var printsEach = false
 var isOneWeak = false
 var isAblation = false
 var isOracle = false
+var isFloors = false
 var isSurvey = false
 var surveyTuning = LevelSurveyTuning()
 var restHours: Int?
@@ -40,6 +41,8 @@ for argument in CommandLine.arguments.dropFirst() {
         isAblation = true
     } else if argument == "--oracle" {
         isOracle = true
+    } else if argument == "--floors" {
+        isFloors = true
     } else if argument == "--survey" {
         isSurvey = true
     } else if argument == "--weak" {
@@ -82,6 +85,11 @@ if let homeCount {
     let first = seed ?? (isOracle || isSurvey ? 2001 : 1001)
     if isSurvey {
         var report = GatewaySurveyReport(tuning: surveyTuning, printsEach: printsEach)
+        report.run(homes: first..<first + homeCount)
+        exit(0)
+    }
+    if isFloors {
+        var report = FloorsReport(tuning: tuning, printsEach: printsEach)
         report.run(homes: first..<first + homeCount)
         exit(0)
     }

@@ -48,7 +48,7 @@ struct Constant: Sendable {
     private static let never: Float = 1e9
 
     static let all: [Constant] =
-        hearing + silence + movement + observation + transition + report + learning + prints + levels
+        hearing + silence + movement + observation + transition + floors + report + learning + prints + levels
 
     private static let hearing = [
         Constant("gatherSeconds", \.hearing.gatherSeconds, .without(0)),
@@ -116,6 +116,16 @@ struct Constant: Sendable {
         Constant("freshStaySeconds", \.transition.freshStaySeconds, .without(never)),
         Constant("packetDoubt", \.transition.packetDoubt, .without(0)),
         Constant("windowCap", \.transition.windowCap, .without(never)),
+    ]
+
+    private static let floors = [
+        Constant("changeShare", \.floors.changeShare, .without(1)),
+        Constant("leastLevel", \.floors.leastLevel, .without(-120)),
+        Constant("stairsSeconds", \.floors.stairsSeconds, .without(never)),
+        Constant("contradiction", \.floors.contradiction, .without(0)),
+        Constant("floorShare", \.floors.floorShare, .without(0)),
+        Constant("floorSlope", \.floors.floorSlope, .scale),
+        Constant("lockSeconds", \.floors.lockSeconds, .without(never)),
     ]
 
     private static let report = [

@@ -51,6 +51,9 @@ struct EngineRun {
     /// What gateways that hear each other know of how they measure.
     mutating func setOffsets(_ offsets: [String: Float]) { pass(.offsets(offsets), at: clock) }
 
+    /// On which floor each room is, and which are stairs.
+    mutating func setFloors(_ floors: [RoomName: RoomFloor]) { pass(.floors(floors), at: clock) }
+
     enum Use { case walk, unlabelled, test }
 
     /// Plays a session.

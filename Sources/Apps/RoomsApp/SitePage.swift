@@ -68,11 +68,13 @@ final class SitePage: PageSource {
             let inside = occupants[$0.name.id]
             return SiteSnapshot.ShownRoom(
                 report: $0, count: inside?.count ?? 0, tags: inside?.names ?? [],
+                floor: site.whereabouts.floors.floor(of: $0.name),
                 isStale: !$0.gateways.isEmpty && listening.isDisjoint(with: $0.gateways))
         }
         snapshot.services = site.election.cards
         snapshot.question = site.siteTags.list.question
         snapshot.roomQuestions = site.engine.plan.questions(at: now)
+        snapshot.floorProblems = site.whereabouts.floorProblems(at: now)
         snapshot.survey = SiteSurveyState(site)
         snapshot.rivals = site.whereabouts.virtualNodes.advice(at: now)
         snapshot.counters = SiteSnapshot.Counters(

@@ -73,6 +73,8 @@ struct SiteSnapshot {
         var count: Int
         /// Names of the first `namedTags` of them.
         var tags: [String]
+        /// The floor of the room; nil if it is unknown.
+        var floor: Int?
         /// Whether the room has gateways, and none of them listens.
         var isStale = false
     }
@@ -116,6 +118,8 @@ struct SiteSnapshot {
     var question: (text: String, remedy: String)?
     /// What a person must say of gateways that name another room than before.
     var roomQuestions: [RoomQuestion] = []
+    /// What is wrong with what is said of floors, with advice.
+    var floorProblems: [(text: String, remedy: String)] = []
     /// nil if no gateway is asked for a beacon of its own.
     var survey: SiteSurveyState?
     /// What is wrong with nodes beside the decisions that are published as nodes, with advice; nil: nothing.
@@ -202,6 +206,7 @@ extension SiteSnapshot {
             )
         }
         findings += roomQuestions.map { .init(.warning, "rooms", $0.text, remedy: $0.remedy) }
+        findings += floorProblems.map { .init(.warning, "floors", $0.text, remedy: $0.remedy) }
         findings += survey?.findings(wallClock, at: now) ?? []
         if let rivals { findings.append(.init(.error, "espresense", rivals.text, remedy: rivals.remedy)) }
         findings += Dictionary(grouping: gateways.filter { $0.trouble?.isToldTogether == true }, by: \.trouble).sorted {
@@ -387,13 +392,15 @@ extension TagExplanation.Training {
 
 extension SiteSnapshot.ShownRoom {
     fileprivate func json(isCurrent: Bool) -> JSONValue {
-        [
+        var members: [String: JSONValue] = [
             "stale": .bool(isStale || !isCurrent),
             "name": .shown(report.name.name), "count": .integer(Int64(count)),
             "tags": .array(tags.map { .shown($0) }),
             "gateways": .array(report.gateways.prefix(20).map { .shown($0) }),
             "trainedSeconds": .tenths(Double(report.labelledSeconds)), "ownSeconds": .tenths(Double(report.ownSeconds)),
         ]
+        members["floor"] = floor.map { .integer(Int64($0)) }
+        return .object(members)
     }
 }
 

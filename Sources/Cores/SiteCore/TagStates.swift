@@ -117,6 +117,8 @@ package struct TagStates: Sendable {
     /// Adopts other spellings of the rooms' names.
     ///
     /// - Returns: Whether the state of a tag changed.
+    mutating func set(floors: SiteFloors) { roster.floors = floors }
+
     mutating func rename(to rooms: [RoomName]) -> Bool { roster.rename(to: rooms) }
 
     // MARK: - Times

@@ -27,6 +27,8 @@ extension RoomEngine {
         case moved(gateway: String)
         /// How much more each gateway measures than others, dB, as far as that is known (`LevelSurvey.offsets`); 0 for all others.
         case offsets([String: Float])
+        /// On which floor each room is, as far as that is known, and which rooms are stairs.
+        case floors([RoomName: RoomFloor])
         /// The connection to the broker was lost or restored. Initially it exists.
         case connected(Bool)
         /// What comes next was recorded at another time: the gateways' clocks are learned anew.

@@ -66,6 +66,7 @@ package struct RoomEngine: Sendable {
         case .rename(let room, let new): effects.append(.found(plan.rename(room, to: new, &states, at: now)))
         case .moved(let gateway): plan.recordMove(of: gateway)
         case .offsets(let offsets): plan.hearing.setOffsets(offsets)
+        case .floors(let floors): plan.tell(floors)
         case .discontinuity: plan.endRecording()
         case .connected, .tick: break
         }
@@ -162,7 +163,8 @@ package struct RoomEngine: Sendable {
             }
         }
         guard !judgement.observation.rooms.isEmpty else { return }
-        judgement.advance(&states[tag], plan.learning.rooms, at: now)
+        plan.arrangeFloors()
+        judgement.advance(&states[tag], plan.learning.rooms, plan.floors, plan.hearing.gateways, at: now)
         report(tag, nil, at: now, &effects)
         plan.learning.remember(
             tag, judgement.observation, states[tag].belief, since: states[tag].since, plan.hearing.gateways,
@@ -181,7 +183,18 @@ package struct RoomEngine: Sendable {
         let from = states[tag].room
         states[tag].room = new.room
         states[tag].since = now
+        tellFloor(of: tag, from: from, to: new.room, at: now, &effects)
         decide(tag, from: from, confidence: new.probability, &effects)
+    }
+
+    /// Tells that a tag changed the floor where it cannot.
+    private mutating func tellFloor(
+        of tag: TagIndex, from: RoomIndex?, to room: RoomIndex, at now: MonotonicInstant, _ effects: inout [Effect]
+    ) {
+        guard states[tag].floorDoubt.isBroken, let from, plan.isFloorFinding(from: from, to: room, at: now),
+            let former = plan.name(of: from), let name = plan.name(of: room)
+        else { return }
+        effects.append(.found(.floorChanged(tag: states[tag].description.name, from: former, to: name)))
     }
 
     // MARK: Home and away

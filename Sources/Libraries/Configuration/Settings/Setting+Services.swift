@@ -103,6 +103,25 @@ extension Setting {
                 Dictionary(($0.rooms?.gateways ?? []).map { ($0.gateway, .string($0.room)) }) { first, _ in first })
         }
         .keep(inRooms: \.gateways),
+        example(
+            "rooms.floors", .rooms(.restart), "{Kitchen: 0, Bedroom: 1}",
+            """
+            For the rooms service: the floors of rooms, whole numbers from -9 to 99; 0 is the ground floor. It comes
+            before the `floor` of a gateway, and is what ESPresense nodes and scanners of Home Assistant need.
+            """
+        ) {
+            .object(
+                Dictionary(($0.rooms?.floors ?? []).map { ($0.room, .integer(Int64($0.floor))) }) { first, _ in first })
+        }
+        .keep(inRooms: \.floors),
+        example(
+            "rooms.stairs", .rooms(.restart), "[\"Hall\", \"Landing\"]",
+            """
+            For the rooms service: all rooms through which one reaches another floor, those at both ends of each stairs.
+            Elsewhere no tag changes the floor then, unless its readings say so for a minute.
+            """
+        ) { .array(($0.rooms?.stairs ?? []).map { .string($0) }) }
+        .keep(inRooms: \.stairs),
         setting(
             "rooms.espresense", .gateway(.reconnect), "false",
             "The gateway publishes the tags as an ESPresense node does, too, for mqtt_room and ESPresense-companion."
@@ -188,7 +207,7 @@ extension MemberReader {
         let allowed = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
         let read = RoomsSettings(
             site: inner.read("site", allowed, level) ?? "home", instance: inner.read("instance", allowed, level),
-            tags: inner.tags(base: base), gateways: inner.gateways(),
+            tags: inner.tags(base: base), gateways: inner.gateways(), floors: inner.floors(), stairs: inner.stairs(),
             actsAsESPresenseNode: inner.flag("espresense") ?? false,
             publishesVirtualNodes: inner.flag("publishAsEspresense") ?? false,
             surveysGateways: inner.flag("survey") ?? false, historyDays: inner.historyDays(),
@@ -246,16 +265,46 @@ extension MemberReader {
         var inner = MemberReader(members, files: files, path: "\(path)gateways.")
         defer { add(inner.problems) }
         return members.keys.sorted().compactMap { gateway in
-            let allowed = "the name of a room, 1 to \(RoomsSettings.mostRoomNameBytes) bytes without control characters"
-            guard let room = members[gateway]?.string.map({ String(Substring($0).trimmed) }),
-                (1...RoomsSettings.mostRoomNameBytes).contains(room.utf8.count),
-                room.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-            else {
-                inner.complain(shortened(gateway), "this does not fit; write \(allowed)")
+            guard let room = members[gateway]?.string.flatMap(Self.roomName) else {
+                inner.complain(shortened(gateway), "this does not fit; write \(Self.allowedRoom)")
                 return nil
             }
             return RoomsSettings.GatewayRoom(gateway: gateway, room: room)
         }
+    }
+
+    private static let allowedRoom =
+        "the name of a room, 1 to \(RoomsSettings.mostRoomNameBytes) bytes without control characters"
+
+    /// A name without blanks around it; nil if the text is none.
+    private static func roomName(_ text: String) -> String? {
+        let room = String(Substring(text).trimmed)
+        let isName =
+            (1...RoomsSettings.mostRoomNameBytes).contains(room.utf8.count)
+            && room.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        return isName ? room : nil
+    }
+
+    /// The floors of rooms.
+    private mutating func floors() -> [RoomsSettings.RoomOnFloor] {
+        guard var inner = inner("floors", "{Room: 0}") else { return [] }
+        defer { add(inner.problems) }
+        return inner.members.keys.sorted().compactMap { name in
+            guard let room = Self.roomName(name) else {
+                inner.complain(shortened(name), "this is no room; write \(Self.allowedRoom)")
+                return nil
+            }
+            return inner.whole(name, RoomsSettings.floors).map { RoomsSettings.RoomOnFloor(room: room, floor: $0) }
+        }
+    }
+
+    /// The rooms with stairs.
+    private mutating func stairs() -> [String] {
+        read("stairs", "a list of rooms, each \(Self.allowedRoom)") { value in
+            guard let list = value.array else { return nil }
+            let rooms = list.compactMap { $0.string.flatMap(Self.roomName) }
+            return rooms.count == list.count ? rooms : nil
+        } ?? []
     }
 
     /// The member `http`; nil if no page is served.
