@@ -61,7 +61,9 @@ struct FloorsReport {
     }
 
     /// Share of seconds in which the reported room is on another floor than the tag.
-    private static func wrongFloor(_ session: Session, _ reports: [Report], _ plan: FloorPlan) -> (wrong: Double, late: Double, changes: Double) {
+    private static func wrongFloor(_ session: Session, _ reports: [Report], _ plan: FloorPlan) -> (
+        wrong: Double, late: Double, changes: Double
+    ) {
         let stays = session.stays
         guard let first = stays.first, let last = stays.last else { return (0, 0, 0) }
         var (next, room, stay, seconds, wrong, late, changes) = (0, -1, 0, 0, 0, 0, 0)
@@ -95,7 +97,8 @@ struct FloorsReport {
         guard count > 0 else { return }
         print(
             "\n\(Self.kinds[kind]): \(count) homes of two and three floors; mean [5 to 95 % of \(Bootstrap.draws) draws of homes], "
-                + "worst tenth; of the time right also the difference from no floors, and the homes that lose more than .01")
+                + "worst tenth; of the time right also the difference from no floors, and the homes that lose more than .01"
+        )
         for use in Self.uses.indices {
             for (index, floors) in FloorKnowledge.allCases.enumerated() {
                 printRow(Self.uses[use].name, floors.rawValue, figures[kind][use][index], figures[kind][use][0])

@@ -266,9 +266,9 @@ extension SiteSnapshot {
             "listening": .integer(isCurrent ? Int64(gateways.count { $0.report.isListening }) : 0),
             "services": object(
                 services.map { ($0.key, ["active": .bool($0.value.isActive), "version": .shown($0.value.version)]) }),
-            "counters": .optional(counters?.json),
+            "counters": .optional(counters.map { .object($0.commands.json) }),
             "unknownIds": .array((counters?.unknownIDs.names ?? []).map { .shown($0) }),
-            "malformed": .array((counters?.malformed.topics ?? []).map(malformedJSON)),
+            "malformed": .array((counters?.malformed.topics ?? []).map { $0.json(at: now) }),
             "nearby": .optional(service.nearby.map { $0.json(at: now) }),
             "findings": .array(findings.map(\.json)),
         ]
@@ -296,13 +296,6 @@ extension SiteSnapshot {
             })
     }
 
-    private func malformedJSON(_ topic: MalformedMessages.Topic) -> JSONValue {
-        [
-            "topic": .shown(topic.name), "reason": .shown(topic.reason), "count": .count(topic.count),
-            "ago": .ago(topic.last, at: now),
-        ]
-    }
-
     /// Of very many rooms, those of the listed tags, then others with tags, then others.
     private var shownRooms: [ShownRoom] {
         guard rooms.count > Self.listedRooms else { return rooms }
@@ -326,13 +319,6 @@ extension SiteSnapshot {
 
     private func object(_ members: [(String, JSONValue)]) -> JSONValue {
         .object(Dictionary(members) { first, _ in first })
-    }
-}
-
-extension SiteSnapshot.Counters {
-    /// The names are those of the gateway's counters.
-    fileprivate var json: JSONValue {
-        .object(commands.json)
     }
 }
 
@@ -376,6 +362,14 @@ extension SiteSnapshot.ShownTag {
         members["series"] = .object(series.mapValues { .string($0) })
         members["training"] = .optional(training.map { $0.json(at: now) })
         return .object(members)
+    }
+}
+
+extension MalformedMessages.Topic {
+    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+        [
+            "topic": .shown(name), "reason": .shown(reason), "count": .count(count), "ago": .ago(last, at: now),
+        ]
     }
 }
 

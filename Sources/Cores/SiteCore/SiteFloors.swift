@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Rooms
 package import SiteProtocol
 
@@ -9,6 +9,8 @@ package struct SiteFloors: Hashable, Sendable {
     private static let mostNamed = 3
     /// What arrives within this time is joined together: after a connection, the cards of all gateways.
     private static let pause: Duration = .seconds(1)
+    /// Time in which the cards and the first messages of gateways arrive.
+    private static let arrival: Duration = .seconds(10)
 
     /// What the configuration says, by `RoomName.key`.
     private let configured: [String: (name: RoomName, floor: RoomFloor)]
@@ -26,6 +28,8 @@ package struct SiteFloors: Hashable, Sendable {
 
     init(_ floors: [RoomName: RoomFloor]) {
         configured = Dictionary(floors.map { ($0.key.key, ($0.key, $0.value)) }) { first, _ in first }
+        // At the start.
+        if !floors.isEmpty { due = .zero }
     }
 
     package static func == (left: Self, right: Self) -> Bool { left.told == right.told }
@@ -38,15 +42,15 @@ package struct SiteFloors: Hashable, Sendable {
         expire(at: now)
     }
 
-    /// Records a message of a gateway: one that says a floor may begin to count. Any client may write the card of one that sends nothing.
-    mutating func record(messageOf gateway: String, _ plan: SitePlan, at now: MonotonicInstant) {
-        guard !newcomers.isEmpty, newcomers.contains(gateway), plan.isTrusted(gateway: gateway) else { return }
+    /// Records that a gateway counts, if it does: one that says a floor may begin to.
+    mutating func record(_ gateway: String, counts: Bool, at now: MonotonicInstant) {
+        guard counts, !newcomers.isEmpty, newcomers.contains(gateway) else { return }
         newcomers.remove(gateway)
         expire(at: now)
     }
 
     /// Gateways or rooms have changed: what is said is to be joined again.
-    mutating func expire(at now: MonotonicInstant) {
+    private mutating func expire(at now: MonotonicInstant) {
         if due == nil, !isEmpty { due = now.advanced(by: Self.pause) }
     }
 
@@ -95,17 +99,23 @@ package struct SiteFloors: Hashable, Sendable {
 
     /// What is wrong with what is said, with advice.
     ///
-    /// - Parameter rooms: All rooms of the site.
-    package func problems(among rooms: [RoomName]) -> [(text: String, remedy: String)] {
-        guard !isEmpty else { return [] }
+    /// - Parameters:
+    ///   - rooms: All rooms of the site.
+    ///   - connected: When the cards of the gateways began to arrive: without them there are no rooms.
+    package func problems(
+        among rooms: [RoomName], connected: MonotonicInstant?, at now: MonotonicInstant
+    ) -> [(text: String, remedy: String)] {
+        guard !isEmpty, let connected, connected.duration(to: now) > Self.arrival else { return [] }
         let known = Set(rooms.map(\.key))
         let missing = configured.filter { !known.contains($0.key) }.map(\.value.name.name).sorted()
         var problems = conflicts.map {
             (text: $0, remedy: "correct 'floor' on the gateways, or 'rooms.floors' of the service")
         }
         problems += missing.map {
-            (text: "the configuration says where \($0) is, and there is no such room",
-                remedy: "correct the name in 'rooms.floors' and 'rooms.stairs', or train the room")
+            (
+                text: "the configuration says where \($0) is, and there is no such room",
+                remedy: "correct the name in 'rooms.floors' and 'rooms.stairs', or train the room"
+            )
         }
         return Array(problems.prefix(Self.mostProblems))
     }

@@ -102,9 +102,7 @@ package struct TagStates: Sendable {
         let left = Set(roster.tags.map(\.id))
         for (tag, state) in zip(old.tags, old.states) where !left.contains(tag.id) {
             (unstamped[tag.id], heardBefore[tag.id]) = (nil, nil)
-            if hasOpenVisits, let room = state.room {
-                effects.append(.record(RoomVisit(.ends, tag, room, epoch)))
-            }
+            if hasOpenVisits, let room = state.room { effects.append(.record(RoomVisit(.ends, tag, room, epoch))) }
             if isActive {
                 publish(nil, ofTag: tag.id, &effects)
             } else {
@@ -114,11 +112,11 @@ package struct TagStates: Sendable {
         }
     }
 
+    mutating func set(floors: SiteFloors) { roster.floors = floors }
+
     /// Adopts other spellings of the rooms' names.
     ///
     /// - Returns: Whether the state of a tag changed.
-    mutating func set(floors: SiteFloors) { roster.floors = floors }
-
     mutating func rename(to rooms: [RoomName]) -> Bool { roster.rename(to: rooms) }
 
     // MARK: - Times

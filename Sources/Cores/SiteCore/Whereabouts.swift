@@ -14,7 +14,6 @@ package struct Whereabouts: Sendable {
     package private(set) var engine: RoomEngine
     package private(set) var states: TagStates
     package private(set) var gateways: GatewayTable
-    package private(set) var floors: SiteFloors
     package private(set) var aliases = NodeAliases()
     package private(set) var virtualNodes: VirtualNodes
     private var retained: RetainedSite
@@ -28,7 +27,6 @@ package struct Whereabouts: Sendable {
         engine = RoomEngine(tuning: tuning)
         states = TagStates(settings)
         gateways = GatewayTable(settings)
-        floors = SiteFloors(settings.floors)
         virtualNodes = VirtualNodes(isOn: settings.publishesVirtualNodes)
         retained = RetainedSite(settings)
     }
@@ -36,7 +34,7 @@ package struct Whereabouts: Sendable {
     /// The tags in force.
     var tags: [TagIdentity] { states.roster.tags }
     /// When the connection to the broker was made; nil without one.
-    var connected: MonotonicInstant? { retained.connected }
+    package var connected: MonotonicInstant? { retained.connected }
     var isConnected: Bool { retained.connected != nil }
     /// nil if Home Assistant's discovery is off.
     var discovery: SiteDiscovery? { retained.discovery }
@@ -48,12 +46,6 @@ package struct Whereabouts: Sendable {
         gateways.health(in: engine, connected: connected, at: now)
     }
 
-    /// What is wrong with what is said of floors, with advice. Rooms come with the cards, so that nothing is missed before those are here.
-    package func floorProblems(at now: MonotonicInstant) -> [(text: String, remedy: String)] {
-        guard !floors.isEmpty, retained.isSettled(at: now) else { return [] }
-        return floors.problems(among: engine.plan.roomReports.map(\.name))
-    }
-
     // MARK: - Start, time, end
 
     /// - Parameters:
@@ -62,7 +54,6 @@ package struct Whereabouts: Sendable {
     mutating func start(_ stored: StoredSite, tags: [TagIdentity], learns: Bool, at now: MonotonicInstant) {
         if let learned = stored.learned { engine.restore(learned) }
         gateways.place(in: &engine, at: now)
-        if floors.join(engine.plan) { tellFloors(at: now) }
         states.restore(stored)
         setTags(tags, at: now)
         states.adopt(stored: stored.states, clock, at: now)
@@ -82,7 +73,7 @@ package struct Whereabouts: Sendable {
     }
 
     var nextDeadline: MonotonicInstant? {
-        [engine.nextDeadline, retained.nextDeadline, learning.due, virtualNodes.due, states.due, floors.due].compactMap(\.self)
+        [engine.nextDeadline, retained.nextDeadline, learning.due, virtualNodes.due, states.due].compactMap(\.self)
             .min()
     }
 
@@ -94,7 +85,7 @@ package struct Whereabouts: Sendable {
     /// Decides what is due.
     mutating func decide(at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
         if let due = engine.nextDeadline, due <= now { pass(.tick, at: now, &effects) }
-        if let due = floors.due, due <= now { joinFloors(at: now, &effects) }
+        if gateways.joinFloors(&engine, &states, at: now) { correctRetained(at: now, &effects) }
     }
 
     /// Stores and publishes what is due.
@@ -136,13 +127,10 @@ package struct Whereabouts: Sendable {
             case .decided(let decision): carryOut(decision, at: now, &effects)
             case .found(let finding):
                 effects.append(.found(finding))
-                switch finding {
-                case .renamed(let former, let room, _): rename(former, to: room, at: now, &effects)
-                case .notRenamed(let room, let new, let refusal):
+                if case .renamed(let former, let room, _) = finding {
+                    rename(former, to: room, at: now, &effects)
+                } else if case .notRenamed(let room, let new, let refusal) = finding {
                     refuse(.rename(room: room, to: new), refusal.text, &effects)
-                case .deaf, .hears, .shared, .asked, .stay, .tooManyGateways, .tooManyRooms, .changed, .sameAgain,
-                    .floorChanged:
-                    break
                 }
             }
         }
@@ -287,7 +275,6 @@ package struct Whereabouts: Sendable {
             if isActive { TagBatteries.record(second, of: gateway, at: now, &engine, &states, &retained, &effects) }
             gateways.askForCard(of: gateway, engine.plan, &effects)
             countPhones(of: gateway, at: now, &effects)
-            floors.record(messageOf: gateway, engine.plan, at: now)
         case .nodeHeard(let node, let second): hear(second, of: node, at: now, &effects)
         case .aliasHeard(let alias, let node, let reading):
             guard let beacon = aliases.beacon(of: alias) else { return }
@@ -346,7 +333,7 @@ package struct Whereabouts: Sendable {
 
     /// Says again which tags are phones, if a gateway with a card begins or ceases to count.
     private mutating func countPhones(of gateway: String, at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
-        gateways.countPhones(of: gateway, engine.plan.isTrusted(gateway: gateway))
+        gateways.count(gateway, engine.plan.isTrusted(gateway: gateway), at: now)
         if gateways.areOtherPhones { pass(.phones(gateways.phones(among: states.roster.tags)), at: now, &effects) }
     }
 
@@ -354,8 +341,7 @@ package struct Whereabouts: Sendable {
     private mutating func receive(
         _ card: GatewayCard?, of gateway: String, at now: MonotonicInstant, _ effects: inout [Site.Effect]
     ) {
-        if gateways.record(card, of: gateway, in: engine) { effects.append(.pageChanged) }
-        floors.record(gateways.cards[gateway]?.floor, of: gateway, at: now)
+        if gateways.record(card, of: gateway, in: engine, at: now) { effects.append(.pageChanged) }
         countPhones(of: gateway, at: now, &effects)
         let isFixed = gateways.configuredRoom(of: gateway) != nil
         let isTrusted = engine.plan.isTrusted(gateway: gateway)
@@ -372,20 +358,6 @@ package struct Whereabouts: Sendable {
         // The broker may have delivered the availability before the card.
         if gateways.isOffline(gateway) { pass(.available(gateway: gateway, false), at: now, &effects) }
         if isTrusted { correctRetained(at: now, &effects) }
-    }
-
-    /// What is said of floors, or of the rooms, may have changed.
-    private mutating func joinFloors(at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
-        guard floors.join(engine.plan) else { return }
-        tellFloors(at: now)
-        effects.append(.pageChanged)
-        correctRetained(at: now, &effects)
-    }
-
-    private mutating func tellFloors(at now: MonotonicInstant) {
-        // It decides nothing.
-        _ = engine.handle(.floors(floors.told), at: now)
-        states.set(floors: floors)
     }
 
     /// The gateways whose messages cannot be decrypted.
@@ -434,7 +406,6 @@ package struct Whereabouts: Sendable {
     /// A person said whether a room was renamed or a gateway was carried.
     private mutating func answer(_ input: RoomEngine.Input, at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
         pass(input, at: now, &effects)
-        floors.expire(at: now)
         correctRetained(at: now, &effects)
         storeForgotten(at: now, &effects)
     }

@@ -183,18 +183,8 @@ package struct RoomEngine: Sendable {
         let from = states[tag].room
         states[tag].room = new.room
         states[tag].since = now
-        tellFloor(of: tag, from: from, to: new.room, at: now, &effects)
+        if let finding = plan.findFloorChange(of: states[tag], from: from, at: now) { effects.append(.found(finding)) }
         decide(tag, from: from, confidence: new.probability, &effects)
-    }
-
-    /// Tells that a tag changed the floor where it cannot.
-    private mutating func tellFloor(
-        of tag: TagIndex, from: RoomIndex?, to room: RoomIndex, at now: MonotonicInstant, _ effects: inout [Effect]
-    ) {
-        guard states[tag].floorDoubt.isBroken, let from, plan.isFloorFinding(from: from, to: room, at: now),
-            let former = plan.name(of: from), let name = plan.name(of: room)
-        else { return }
-        effects.append(.found(.floorChanged(tag: states[tag].description.name, from: former, to: name)))
     }
 
     // MARK: Home and away

@@ -157,9 +157,14 @@ package struct SitePlan: Sendable {
         }
     }
 
-    /// Whether it is to be told that a tag changed the floor between two rooms; it counts as told.
-    mutating func isFloorFinding(from: RoomIndex, to: RoomIndex, at now: MonotonicInstant) -> Bool {
-        floors.isFinding(from: from, to: to, at: now)
+    /// The finding that a tag came to its room from another floor where it cannot; nil if it did not, or that was told. It counts as told.
+    mutating func findFloorChange(
+        of tag: borrowing Tag, from: RoomIndex?, at now: MonotonicInstant
+    ) -> RoomEngine.Finding? {
+        guard tag.floorDoubt.isBroken, let from, let room = tag.room, floors.isFinding(from: from, to: room, at: now)
+        else { return nil }
+        return .floorChanged(
+            tag: tag.description.name, from: hearing.rooms[from].name, to: hearing.rooms[room].name)
     }
 
     // MARK: Training

@@ -37,7 +37,8 @@ package struct GatewayCard: Hashable, Sendable {
 
     package init(
         room: RoomName? = nil, floor: Int? = nil, version: String? = nil, scanner: String? = nil,
-        since: Int64? = nil, phones: [BeaconUUID] = [], adapters: [DeviceAddress] = [], source: DeviceAddress? = nil, survey: SurveySending? = nil
+        since: Int64? = nil, phones: [BeaconUUID] = [], adapters: [DeviceAddress] = [], source: DeviceAddress? = nil,
+        survey: SurveySending? = nil
     ) {
         (self.room, self.floor, self.version, self.scanner, self.since) = (room, floor, version, scanner, since)
         (self.phones, self.adapters, self.source, self.survey) = (phones, adapters, source, survey)

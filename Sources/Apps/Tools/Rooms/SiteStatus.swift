@@ -128,6 +128,10 @@ struct SiteStatus {
             .unavailable, "no rooms service is active for site '\(site)'; see: ibeacon-gateway rooms status")
     }
 
+    private var floors: [String: Int] {
+        .init(rooms.compactMap { room in room.room?.floor.map { (room.id, $0) } }) { $1 }
+    }
+
     /// The rooms that the service publishes.
     var publishedRooms: [RoomName] { rooms.compactMap { RoomName(id: $0.id, name: $0.room?.name ?? $0.id) } }
 
@@ -198,7 +202,7 @@ struct SiteStatus {
         blocks.append(
             tags.isEmpty
                 ? "no tag was heard yet; add one with: ibeacon-gateway rooms tags add NAME:UUID:MAJOR:MINOR"
-                : tagTable(now: now))
+                : SiteTagTable(tags: tags, floors: floors).text(now: now))
         let explained = tags.compactMap { tag in
             reasons[tag.id].map { Terminal.printable("\(tag.name): \($0.joined(separator: " "))") }
         }
@@ -211,22 +215,6 @@ struct SiteStatus {
             )
         }
         return (blocks + [gatewaysText]).joined(separator: "\n\n")
-    }
-
-    /// With the floor where that of any room is known.
-    private func tagTable(now: Int64) -> String {
-        let floors = Dictionary(rooms.compactMap { room in room.room?.floor.map { (room.id, $0) } }) { first, _ in first }
-        guard !floors.isEmpty else {
-            return Terminal.table(
-                ["TAG", "ROOM", "FOR", "CONFIDENCE"],
-                tags.map { [$0.name, $0.place, $0.age(now: now), $0.confidence] })
-        }
-        return Terminal.table(
-            ["TAG", "ROOM", "FLOOR", "FOR", "CONFIDENCE"],
-            tags.map { tag in
-                let floor = tag.roomID.flatMap { floors[$0] }.map(String.init) ?? ""
-                return [tag.name, tag.place, floor, tag.age(now: now), tag.confidence]
-            })
     }
 
     /// The gateways as a table, followed by advice and remarks.

@@ -8,8 +8,8 @@ extension Setting {
         flag(
             "cmd", .both(.live), \.obeysCommands,
             """
-            Commands are obeyed. The gateway knows \(commands(of: .gateway)). The rooms service knows
-            \(commands(of: .rooms)).
+            Commands are obeyed. The gateway knows \(CommandService.gateway.commands). The rooms service knows
+            \(CommandService.rooms.commands).
             """),
         flag(
             "remoteConfiguration", .gateway(.live), \.allowsRemoteConfiguration,
@@ -56,7 +56,7 @@ extension Setting {
         setting(
             "http", .gateway(.restart), "{listen: \"127.0.0.1:8080\"}",
             "Where the status page and /metrics are served; null is off.",
-            read: { $1.statusPage = $0.statusPage(standard: .gateway) }, shown: { shown(page: $0.statusPage) }
+            read: { $1.statusPage = $0.statusPage(standard: .gateway) }, shown: { .page($0.statusPage) }
         ).keep(\.statusPage),
         BluetoothProxySetting.row,
         setting(
@@ -65,13 +65,6 @@ extension Setting {
             read: { if let days = $0.historyDays() { $1.historyDays = days } },
             shown: { .integer(Int64($0.historyDays)) }),
     ]
-
-    /// The commands that a service obeys if `cmd` is set.
-    private static func commands(of service: CommandService) -> String {
-        CommandAction.allCases.filter { action in
-            action.rule.delivery(to: service) != .unsupported && !action.rule.needsRemoteConfiguration
-        }.map(\.rawValue).joined(separator: ", ")
-    }
 
     /// The members of `rooms`.
     static let rooms: [Setting] = [
@@ -98,28 +91,16 @@ extension Setting {
             For the rooms service: the rooms of gateways and of ESPresense nodes by their names. The name of a gateway
             is its `deviceId`.
             """
-        ) {
-            .object(
-                Dictionary(($0.rooms?.gateways ?? []).map { ($0.gateway, .string($0.room)) }) { first, _ in first })
-        }
+        ) { .members(($0.rooms?.gateways ?? []).map { ($0.gateway, .string($0.room)) }) }
         .keep(inRooms: \.gateways),
         example(
             "rooms.floors", .rooms(.restart), "{Kitchen: 0, Bedroom: 1}",
-            """
-            For the rooms service: the floors of rooms, whole numbers from -9 to 99; 0 is the ground floor. It comes
-            before the `floor` of a gateway, and is what ESPresense nodes and scanners of Home Assistant need.
-            """
-        ) {
-            .object(
-                Dictionary(($0.rooms?.floors ?? []).map { ($0.room, .integer(Int64($0.floor))) }) { first, _ in first })
-        }
+            "For the rooms service: the floors of rooms, -9 to 99; 0 is the ground floor. They come before `floor`."
+        ) { .members(($0.rooms?.floors ?? []).map { ($0.room, .integer(Int64($0.floor))) }) }
         .keep(inRooms: \.floors),
         example(
             "rooms.stairs", .rooms(.restart), "[\"Hall\", \"Landing\"]",
-            """
-            For the rooms service: all rooms through which one reaches another floor, those at both ends of each stairs.
-            Elsewhere no tag changes the floor then, unless its readings say so for a minute.
-            """
+            "For the rooms service: the rooms at both ends of each stairs. Elsewhere no tag changes the floor then."
         ) { .array(($0.rooms?.stairs ?? []).map { .string($0) }) }
         .keep(inRooms: \.stairs),
         setting(
@@ -172,16 +153,33 @@ extension Setting {
         setting(
             "rooms.http", .rooms(.restart), "{listen: \"127.0.0.1:8081\"}",
             "Where the page of the rooms service and its /metrics are served; null is off."
-        ) { shown(page: $0.rooms?.statusPage) }
+        ) { .page($0.rooms?.statusPage) }
         .keep(inRooms: \.statusPage),
         example(
             "rooms.days", .rooms(.live), "90",
             "Days for which the rooms service keeps its history, as `days`, which is its default."
         ) { $0.rooms?.historyDays.map { .integer(Int64($0)) } ?? .null },
     ]
+}
 
-    private static func shown(page: ListenAddress?) -> JSONValue {
+extension JSONValue {
+    /// An object; of two members with one name the first counts.
+    fileprivate static func members(_ members: [(String, JSONValue)]) -> JSONValue {
+        .object(Dictionary(members) { first, _ in first })
+    }
+
+    /// Where a page is served.
+    fileprivate static func page(_ page: ListenAddress?) -> JSONValue {
         page.map { ["listen": .string($0.description)] } ?? .null
+    }
+}
+
+extension CommandService {
+    /// The commands that the service obeys if `cmd` is set.
+    fileprivate var commands: String {
+        CommandAction.allCases.filter { action in
+            action.rule.delivery(to: self) != .unsupported && !action.rule.needsRemoteConfiguration
+        }.map(\.rawValue).joined(separator: ", ")
     }
 }
 
