@@ -15,6 +15,7 @@ var isOneWeak = false
 var isAblation = false
 var isOracle = false
 var isMeasured = false
+var isFloors = false
 var isSurvey = false
 var surveyTuning = LevelSurveyTuning()
 var restHours: Int?
@@ -44,6 +45,8 @@ for argument in CommandLine.arguments.dropFirst() {
         isOracle = true
     } else if argument == "--measured" {
         (isOracle, isMeasured) = (true, true)
+    } else if argument == "--floors" {
+        isFloors = true
     } else if argument == "--survey" {
         isSurvey = true
     } else if argument == "--weak" {
@@ -87,6 +90,11 @@ if let homeCount {
     let first = seed ?? (isOracle || isSurvey ? 2001 : 1001)
     if isSurvey {
         var report = GatewaySurveyReport(tuning: surveyTuning, printsEach: printsEach)
+        report.run(homes: first..<first + homeCount)
+        exit(0)
+    }
+    if isFloors {
+        var report = FloorsReport(tuning: tuning, printsEach: printsEach)
         report.run(homes: first..<first + homeCount)
         exit(0)
     }

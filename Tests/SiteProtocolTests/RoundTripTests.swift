@@ -253,8 +253,29 @@ import Testing
         #expect(state.percent == percent && PublishedTag(state.json.bytes) == state)
     }
 
+    @Test(
+        arguments: [
+            (nil, nil), ("0", 0), ("-9", -9), ("99", 99), ("100", nil), ("-10", nil), ("1.5", nil), (#""1""#, nil),
+        ] as [(String?, Int?)])
+    func `A floor that is none is not read, neither in a card nor in the state of a room`(member: String?, floor: Int?)
+        throws
+    {
+        let text = member.map { #","floor":\#($0)"# } ?? ""
+        #expect(try FeedDecoder.card(Array(#"{"v":1,"room":"Kitchen"\#(text)}"#.utf8)).floor == floor)
+        #expect(PublishedRoom(Array(#"{"name":"Kitchen","count":0,"tags":[]\#(text)}"#.utf8))?.floor == floor)
+    }
+
+    @Test func `The floor of a card is read as it was written, and a card without one is the same as before`() throws {
+        let card = GatewayCard(room: .named("Cellar"), floor: -1)
+        #expect(try FeedDecoder.card(card.payload) == card)
+        #expect(String(decoding: card.payload, as: UTF8.self) == #"{"floor":-1,"room":"Cellar","v":1}"#)
+        #expect(
+            String(decoding: GatewayCard(room: .named("Cellar")).payload, as: UTF8.self) == #"{"room":"Cellar","v":1}"#)
+    }
+
     @Test(arguments: [
         PublishedRoom(name: "Kitchen", count: 0, tags: []),
+        PublishedRoom(name: "Cellar", count: 1, tags: ["Jane"], floor: -1),
         PublishedRoom(name: "Küche \"oben\"", count: 70, tags: (0..<50).map { "Tag \($0)" }),
     ])
     func `The state of a room is read as it was written`(_ state: PublishedRoom) {

@@ -48,7 +48,8 @@ struct Constant: Sendable {
     private static let never: Float = 1e9
 
     static let all: [Constant] =
-        hearing + silence + movement + observation + transition + report + learning + prints + levels + surveyed
+        hearing + silence + movement + observation + transition + floors + report + learning + prints + levels
+        + surveyed
 
     private static let hearing = [
         Constant("gatherSeconds", \.hearing.gatherSeconds, .without(0)),
@@ -116,6 +117,16 @@ struct Constant: Sendable {
         Constant("freshStaySeconds", \.transition.freshStaySeconds, .without(never)),
         Constant("packetDoubt", \.transition.packetDoubt, .without(0)),
         Constant("windowCap", \.transition.windowCap, .without(never)),
+    ]
+
+    private static let floors = [
+        Constant("changeShare", \.floors.changeShare, .without(1)),
+        Constant("leastLevel", \.floors.leastLevel, .without(-120)),
+        Constant("stairsSeconds", \.floors.stairsSeconds, .without(never)),
+        Constant("contradiction", \.floors.contradiction, .without(0)),
+        Constant("floorShare", \.floors.floorShare, .without(0)),
+        Constant("floorSlope", \.floors.floorSlope, .scale),
+        Constant("lockSeconds", \.floors.lockSeconds, .without(never)),
     ]
 
     private static let report = [

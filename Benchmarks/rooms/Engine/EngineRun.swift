@@ -54,6 +54,9 @@ struct EngineRun {
     /// What gateways hear of each other.
     mutating func setLevels(_ levels: SurveyedLevels) { pass(.levels(levels), at: clock) }
 
+    /// On which floor each room is, and which are stairs.
+    mutating func setFloors(_ floors: [RoomName: RoomFloor]) { pass(.floors(floors), at: clock) }
+
     enum Use { case walk, unlabelled, test }
 
     /// Plays a session.

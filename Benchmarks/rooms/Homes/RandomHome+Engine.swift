@@ -1,6 +1,7 @@
 import Base
 import RoomRules
 import Rooms
+import SiteProtocol
 
 extension RandomHome {
     /// What a day of the gateways' own beacons says. Boards of one type send more or less than their beacons say, all of them alike.
@@ -27,7 +28,8 @@ extension RandomHome {
     ///
     /// - Parameter survey: What the engine is told of the home before.
     func reports(
-        of trials: [Trial], trainedBy use: EngineRun.Use?, _ tuning: RoomTuning, knowing survey: Survey = Survey()
+        of trials: [Trial], trainedBy use: EngineRun.Use?, _ tuning: RoomTuning, knowing survey: Survey = Survey(),
+        floors: FloorKnowledge = .nothing
     ) -> [[Report]] {
         let nodes = nodePeriod.map { NodeFeed(seed: 1, period: $0) }
         func heard(_ session: Session) -> Session { survey.correct(session, radio) }
@@ -38,6 +40,7 @@ extension RandomHome {
             if survey.measuresGains { run.setOffsets(measured.offsets) }
             if survey.measuresLevels { run.setLevels(measured) }
         }
+        if floors != .nothing { run.setFloors(floors.told(of: plan)) }
         switch use {
         case .walk: run.play(heard(walk), as: .walk)
         case .unlabelled: for session in week { run.play(heard(session), as: .unlabelled) }

@@ -68,11 +68,14 @@ final class SitePage: PageSource {
             let inside = occupants[$0.name.id]
             return SiteSnapshot.ShownRoom(
                 report: $0, count: inside?.count ?? 0, tags: inside?.names ?? [],
+                floor: site.roster.floors.floor(of: $0.name),
                 isStale: !$0.gateways.isEmpty && listening.isDisjoint(with: $0.gateways))
         }
         snapshot.services = site.election.cards
         snapshot.question = site.siteTags.list.question
         snapshot.roomQuestions = site.engine.plan.questions(at: now)
+        snapshot.floorProblems = site.whereabouts.gateways.floors.problems(
+            among: snapshot.rooms.map(\.report.name), connected: site.whereabouts.connected, at: now)
         snapshot.survey = SiteSurveyState(site)
         snapshot.rivals = site.whereabouts.virtualNodes.advice(at: now)
         snapshot.counters = SiteSnapshot.Counters(

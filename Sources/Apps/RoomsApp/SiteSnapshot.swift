@@ -73,6 +73,8 @@ struct SiteSnapshot {
         var count: Int
         /// Names of the first `namedTags` of them.
         var tags: [String]
+        /// The floor of the room; nil if it is unknown.
+        var floor: Int?
         /// Whether the room has gateways, and none of them listens.
         var isStale = false
     }
@@ -116,6 +118,8 @@ struct SiteSnapshot {
     var question: (text: String, remedy: String)?
     /// What a person must say of gateways that name another room than before.
     var roomQuestions: [RoomQuestion] = []
+    /// What is wrong with what is said of floors, with advice.
+    var floorProblems: [(text: String, remedy: String)] = []
     /// nil if no gateway is asked for a beacon of its own.
     var survey: SiteSurveyState?
     /// What is wrong with nodes beside the decisions that are published as nodes, with advice; nil: nothing.
@@ -202,6 +206,7 @@ extension SiteSnapshot {
             )
         }
         findings += roomQuestions.map { .init(.warning, "rooms", $0.text, remedy: $0.remedy) }
+        findings += floorProblems.map { .init(.warning, "floors", $0.text, remedy: $0.remedy) }
         findings += survey?.findings(wallClock, at: now) ?? []
         if let rivals { findings.append(.init(.error, "espresense", rivals.text, remedy: rivals.remedy)) }
         findings += Dictionary(grouping: gateways.filter { $0.trouble?.isToldTogether == true }, by: \.trouble).sorted {
@@ -261,9 +266,9 @@ extension SiteSnapshot {
             "listening": .integer(isCurrent ? Int64(gateways.count { $0.report.isListening }) : 0),
             "services": object(
                 services.map { ($0.key, ["active": .bool($0.value.isActive), "version": .shown($0.value.version)]) }),
-            "counters": .optional(counters?.json),
+            "counters": .optional(counters.map { .object($0.commands.json) }),
             "unknownIds": .array((counters?.unknownIDs.names ?? []).map { .shown($0) }),
-            "malformed": .array((counters?.malformed.topics ?? []).map(malformedJSON)),
+            "malformed": .array((counters?.malformed.topics ?? []).map { $0.json(at: now) }),
             "nearby": .optional(service.nearby.map { $0.json(at: now) }),
             "findings": .array(findings.map(\.json)),
         ]
@@ -291,13 +296,6 @@ extension SiteSnapshot {
             })
     }
 
-    private func malformedJSON(_ topic: MalformedMessages.Topic) -> JSONValue {
-        [
-            "topic": .shown(topic.name), "reason": .shown(topic.reason), "count": .count(topic.count),
-            "ago": .ago(topic.last, at: now),
-        ]
-    }
-
     /// Of very many rooms, those of the listed tags, then others with tags, then others.
     private var shownRooms: [ShownRoom] {
         guard rooms.count > Self.listedRooms else { return rooms }
@@ -321,13 +319,6 @@ extension SiteSnapshot {
 
     private func object(_ members: [(String, JSONValue)]) -> JSONValue {
         .object(Dictionary(members) { first, _ in first })
-    }
-}
-
-extension SiteSnapshot.Counters {
-    /// The names are those of the gateway's counters.
-    fileprivate var json: JSONValue {
-        .object(commands.json)
     }
 }
 
@@ -374,6 +365,14 @@ extension SiteSnapshot.ShownTag {
     }
 }
 
+extension MalformedMessages.Topic {
+    fileprivate func json(at now: MonotonicInstant) -> JSONValue {
+        [
+            "topic": .shown(name), "reason": .shown(reason), "count": .count(count), "ago": .ago(last, at: now),
+        ]
+    }
+}
+
 extension TagExplanation.Training {
     fileprivate func json(at now: MonotonicInstant) -> JSONValue {
         let whole = began.duration(to: until).inSeconds
@@ -387,13 +386,15 @@ extension TagExplanation.Training {
 
 extension SiteSnapshot.ShownRoom {
     fileprivate func json(isCurrent: Bool) -> JSONValue {
-        [
+        var members: [String: JSONValue] = [
             "stale": .bool(isStale || !isCurrent),
             "name": .shown(report.name.name), "count": .integer(Int64(count)),
             "tags": .array(tags.map { .shown($0) }),
             "gateways": .array(report.gateways.prefix(20).map { .shown($0) }),
             "trainedSeconds": .tenths(Double(report.labelledSeconds)), "ownSeconds": .tenths(Double(report.ownSeconds)),
         ]
+        members["floor"] = floor.map { .integer(Int64($0)) }
+        return .object(members)
     }
 }
 

@@ -38,6 +38,8 @@ package struct GatewayTable: Sendable {
     /// What the survey says of each gateway that is asked for a beacon.
     private var survey: [String: SurveyHealth] = [:]
     private var gatewaysOfNode: [String: Set<String>] = [:]
+    /// What is said of floors.
+    package private(set) var floors: SiteFloors
 
     package static let most = 2 * RoomEngine.mostGateways
     /// After a connection, all gateways have sent three messages within this time.
@@ -67,6 +69,7 @@ package struct GatewayTable: Sendable {
 
     init(_ settings: SiteSettings) {
         (rooms, areCardsSealed) = (settings.gateways, settings.areCardsSealed)
+        floors = SiteFloors(settings.floors)
         roomsOfDevices = Dictionary(
             rooms.map { (TopicIdentifier.identifier(of: $0.key), $0.value) }
         ) { $0.id < $1.id ? $0 : $1 }
@@ -126,8 +129,11 @@ package struct GatewayTable: Sendable {
     /// In a full table, a gateway that was not heard gives way.
     ///
     /// - Returns: Whether this changed anything.
-    mutating func record(_ card: GatewayCard?, of gateway: String, in engine: RoomEngine) -> Bool {
+    mutating func record(
+        _ card: GatewayCard?, of gateway: String, in engine: RoomEngine, at now: MonotonicInstant
+    ) -> Bool {
         guard cards[gateway] != card else { return false }
+        defer { floors.record(cards[gateway]?.floor, of: gateway, at: now) }
         if cards[gateway] == nil, cards.count >= Self.most {
             hasDroppedCards = true
             guard let other = cards.keys.first(where: { !engine.plan.isHeard(gateway: $0) }) else { return false }
@@ -154,6 +160,12 @@ package struct GatewayTable: Sendable {
         cards[gateway] = card
         countPhones(of: gateway, counts)
         setNode(card?.room.map { TopicIdentifier.identifier(of: $0.name) }, of: gateway)
+    }
+
+    /// Records whether a gateway counts. Any client can write the card of one that sends nothing.
+    mutating func count(_ gateway: String, _ counts: Bool, at now: MonotonicInstant) {
+        countPhones(of: gateway, counts)
+        floors.record(gateway, counts: counts, at: now)
     }
 
     /// Makes the phones in a gateway's card count, or no longer count. Any client can write the card of a gateway that sends nothing, and
@@ -189,6 +201,19 @@ package struct GatewayTable: Sendable {
         cards.filter {
             $0.value.isOfGateway && plan.isTrusted(gateway: $0.key) && plan.hasRoom(gateway: $0.key)
         }.keys.sorted()
+    }
+
+    // MARK: - Floors
+
+    /// Tells the engine what is said of floors, if that is due.
+    ///
+    /// - Returns: Whether it differs from before.
+    mutating func joinFloors(_ engine: inout RoomEngine, _ states: inout TagStates, at now: MonotonicInstant) -> Bool {
+        guard let due = floors.due, due <= now, floors.join(engine.plan) else { return false }
+        // It decides nothing.
+        _ = engine.handle(.floors(floors.told), at: now)
+        states.set(floors: floors)
+        return true
     }
 
     // MARK: - Availability

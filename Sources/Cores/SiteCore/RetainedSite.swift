@@ -47,6 +47,7 @@ struct RetainedSite: Sendable {
         let tags: [TagIdentity]
         let rooms: [RoomName]
         let gateways: [Gateway]
+        let floors: SiteFloors
     }
 
     struct Gateway: Hashable, Sendable {
@@ -183,12 +184,12 @@ struct RetainedSite: Sendable {
         _ effects: inout [Site.Effect]
     ) {
         let old = compared
-        let new = Content(tags: states.roster.tags, rooms: siteRooms, gateways: gateways)
+        let new = Content(tags: states.roster.tags, rooms: siteRooms, gateways: gateways, floors: states.roster.floors)
         // Descriptions come before the states to which they refer.
         if old.map(new.isDescribed(like:)) != true || isHomeAssistantNew { describe(new, &effects) }
         let isRenamed = new.rooms != old?.rooms && states.rename(to: new.rooms)
         if new.tags != old?.tags || isRenamed { correctTags(states, &effects) }
-        if new.tags != old?.tags || new.rooms != old?.rooms {
+        if new.tags != old?.tags || new.rooms != old?.rooms || new.floors != old?.floors {
             for (id, state) in rooms.update(to: states.retained(new.rooms)) {
                 effects.append(.publish(.room(id: id, state)))
             }

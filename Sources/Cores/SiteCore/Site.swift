@@ -56,8 +56,8 @@ package struct Site: Sendable {
     /// When `tick` is due.
     package var nextDeadline: MonotonicInstant? {
         [
-            whereabouts.nextDeadline, election.nextDeadline, commands.due(isUndecided: isUndecided), siteTags.list.due,
-            survey.due,
+            whereabouts.nextDeadline, whereabouts.gateways.floors.due, election.nextDeadline,
+            commands.due(isUndecided: isUndecided), siteTags.list.due, survey.due,
         ].compactMap(\.self).min()
     }
 

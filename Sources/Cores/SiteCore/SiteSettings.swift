@@ -1,5 +1,6 @@
 package import OwnTracks
 package import Regions
+package import Rooms
 package import SiteProtocol
 
 /// The settings of the service of a site.
@@ -20,6 +21,8 @@ package struct SiteSettings: Hashable, Sendable {
     package var tags: [RegionChange] = []
     /// Rooms by gateway: its name in topics, or its `deviceId`.
     package var gateways: [String: RoomName] = [:]
+    /// The floors of rooms, and which are stairs.
+    package var floors: [RoomName: RoomFloor] = [:]
     /// The position in transitions and locations.
     package var position = Position(coordinates: Coordinates(latitude: 0, longitude: 0), accuracy: 10)
     /// How the site is described to Home Assistant; nil if it is not described.

@@ -6,6 +6,8 @@ package import SiteProtocol
 
 /// The tags of a site, with their published states.
 package struct TagRoster: Sendable {
+    /// The floors of the rooms.
+    package var floors = SiteFloors([:])
     /// The tags in force.
     package private(set) var tags: [TagIdentity] = []
     /// The published state of each tag.
@@ -110,7 +112,7 @@ package struct TagRoster: Sendable {
         let inside = occupants[room.id] ?? []
         return PublishedRoom(
             name: room.name, count: inside.count,
-            tags: inside.prefix(PublishedRoom.mostNamed).map { tags[$0].name })
+            tags: inside.prefix(PublishedRoom.mostNamed).map { tags[$0].name }, floor: floors.floor(of: room))
     }
 
     /// The tags for the engine.

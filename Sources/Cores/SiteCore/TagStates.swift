@@ -102,9 +102,7 @@ package struct TagStates: Sendable {
         let left = Set(roster.tags.map(\.id))
         for (tag, state) in zip(old.tags, old.states) where !left.contains(tag.id) {
             (unstamped[tag.id], heardBefore[tag.id]) = (nil, nil)
-            if hasOpenVisits, let room = state.room {
-                effects.append(.record(RoomVisit(.ends, tag, room, epoch)))
-            }
+            if hasOpenVisits, let room = state.room { effects.append(.record(RoomVisit(.ends, tag, room, epoch))) }
             if isActive {
                 publish(nil, ofTag: tag.id, &effects)
             } else {
@@ -113,6 +111,8 @@ package struct TagStates: Sendable {
             }
         }
     }
+
+    mutating func set(floors: SiteFloors) { roster.floors = floors }
 
     /// Adopts other spellings of the rooms' names.
     ///

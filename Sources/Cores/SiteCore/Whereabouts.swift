@@ -34,7 +34,7 @@ package struct Whereabouts: Sendable {
     /// The tags in force.
     var tags: [TagIdentity] { states.roster.tags }
     /// When the connection to the broker was made; nil without one.
-    var connected: MonotonicInstant? { retained.connected }
+    package var connected: MonotonicInstant? { retained.connected }
     var isConnected: Bool { retained.connected != nil }
     /// nil if Home Assistant's discovery is off.
     var discovery: SiteDiscovery? { retained.discovery }
@@ -85,6 +85,7 @@ package struct Whereabouts: Sendable {
     /// Decides what is due.
     mutating func decide(at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
         if let due = engine.nextDeadline, due <= now { pass(.tick, at: now, &effects) }
+        if gateways.joinFloors(&engine, &states, at: now) { correctRetained(at: now, &effects) }
     }
 
     /// Stores and publishes what is due.
@@ -126,11 +127,10 @@ package struct Whereabouts: Sendable {
             case .decided(let decision): carryOut(decision, at: now, &effects)
             case .found(let finding):
                 effects.append(.found(finding))
-                switch finding {
-                case .renamed(let former, let room, _): rename(former, to: room, at: now, &effects)
-                case .notRenamed(let room, let new, let refusal):
+                if case .renamed(let former, let room, _) = finding {
+                    rename(former, to: room, at: now, &effects)
+                } else if case .notRenamed(let room, let new, let refusal) = finding {
                     refuse(.rename(room: room, to: new), refusal.text, &effects)
-                case .deaf, .hears, .shared, .asked, .stay, .tooManyGateways, .tooManyRooms, .changed, .sameAgain: break
                 }
             }
         }
@@ -333,7 +333,7 @@ package struct Whereabouts: Sendable {
 
     /// Says again which tags are phones, if a gateway with a card begins or ceases to count.
     private mutating func countPhones(of gateway: String, at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
-        gateways.countPhones(of: gateway, engine.plan.isTrusted(gateway: gateway))
+        gateways.count(gateway, engine.plan.isTrusted(gateway: gateway), at: now)
         if gateways.areOtherPhones { pass(.phones(gateways.phones(among: states.roster.tags)), at: now, &effects) }
     }
 
@@ -341,7 +341,7 @@ package struct Whereabouts: Sendable {
     private mutating func receive(
         _ card: GatewayCard?, of gateway: String, at now: MonotonicInstant, _ effects: inout [Site.Effect]
     ) {
-        if gateways.record(card, of: gateway, in: engine) { effects.append(.pageChanged) }
+        if gateways.record(card, of: gateway, in: engine, at: now) { effects.append(.pageChanged) }
         countPhones(of: gateway, at: now, &effects)
         let isFixed = gateways.configuredRoom(of: gateway) != nil
         let isTrusted = engine.plan.isTrusted(gateway: gateway)

@@ -51,6 +51,8 @@ package struct Configuration: Hashable, Sendable {
     package var room: String
     /// The same if the user named it; nil if it is the default.
     package var namedRoom: String? { room.hasSameBytes(as: trackers[0].derivedRoom) ? nil : room }
+    /// The floor of that room, -9 … 99, 0 for the ground floor; nil: it is not said.
+    package var floor: Int?
     /// nil if this gateway publishes no readings for a rooms service.
     package var rooms: RoomsSettings? = RoomsSettings(site: "home")
     /// Where the status page is served; nil if it is not served.

@@ -11,6 +11,10 @@ package struct RoomsSettings: Hashable, Sendable {
     package var tags: [RegionChange] = []
     /// The rooms of gateways, sorted by gateway.
     package var gateways: [GatewayRoom] = []
+    /// The floors of rooms, sorted by room.
+    package var floors: [RoomOnFloor] = []
+    /// The rooms through which one reaches another floor.
+    package var stairs: [String] = []
     /// Whether the gateway also publishes what it hears of the tags as an ESPresense node does.
     package var actsAsESPresenseNode = false
     /// Whether the rooms service publishes the room of each tag as ESPresense nodes would.
@@ -33,6 +37,17 @@ package struct RoomsSettings: Hashable, Sendable {
         /// 1 to `mostRoomNameBytes` bytes, without blanks around them and without control characters.
         package var room: String
     }
+
+    /// On which floor a room is.
+    package struct RoomOnFloor: Hashable, Sendable {
+        /// As that of `GatewayRoom`.
+        package var room: String
+        /// -9 … 99; 0 is the ground floor.
+        package var floor: Int
+    }
+
+    /// The floors that a room can be on.
+    static let floors: ClosedRange<Int64> = -9...99
 
     /// The longest name of a room in bytes, like any name in the messages of a site.
     package static let mostRoomNameBytes = 128

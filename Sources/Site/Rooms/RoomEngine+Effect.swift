@@ -45,6 +45,8 @@ extension RoomEngine {
         case tooManyRooms(newest: String, idle: [String])
         /// A gateway was moved or covered, as the gateways' own beacons say. `since`: when that was noticed first.
         case changed(gateway: String, SurveyHealth.Change, since: LocalTime?)
+        /// A tag came to another floor between rooms that are not the stairs: its readings showed that for a minute.
+        case floorChanged(tag: String, from: RoomName, to: RoomName)
         /// It is heard as before.
         case sameAgain(gateway: String)
     }

@@ -29,6 +29,8 @@ extension RoomEngine {
         case offsets([String: Float])
         /// What the gateways hear of each other, as far as that is known (`LevelSurvey.levels`); no more than this.
         case levels(SurveyedLevels)
+        /// On which floor each room is, as far as that is known, and which rooms are stairs.
+        case floors([RoomName: RoomFloor])
         /// The connection to the broker was lost or restored. Initially it exists.
         case connected(Bool)
         /// What comes next was recorded at another time: the gateways' clocks are learned anew.

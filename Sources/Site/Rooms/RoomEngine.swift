@@ -67,6 +67,7 @@ package struct RoomEngine: Sendable {
         case .moved(let gateway): plan.recordMove(of: gateway)
         case .offsets(let offsets): plan.hearing.setOffsets(offsets)
         case .levels(let levels): plan.take(levels)
+        case .floors(let floors): plan.tell(floors)
         case .discontinuity: plan.endRecording()
         case .connected, .tick: break
         }
@@ -163,7 +164,8 @@ package struct RoomEngine: Sendable {
             }
         }
         guard !judgement.observation.rooms.isEmpty else { return }
-        judgement.advance(&states[tag], plan.learning.rooms, at: now)
+        plan.arrangeFloors()
+        judgement.advance(&states[tag], plan.learning.rooms, plan.floors, plan.hearing.gateways, at: now)
         report(tag, nil, at: now, &effects)
         plan.learning.remember(
             tag, judgement.observation, states[tag].belief, since: states[tag].since, plan.hearing.gateways,
@@ -182,6 +184,7 @@ package struct RoomEngine: Sendable {
         let from = states[tag].room
         states[tag].room = new.room
         states[tag].since = now
+        if let finding = plan.findFloorChange(of: states[tag], from: from, at: now) { effects.append(.found(finding)) }
         decide(tag, from: from, confidence: new.probability, &effects)
     }
 

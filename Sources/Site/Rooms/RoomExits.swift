@@ -33,6 +33,9 @@ struct RoomExits: Sendable {
         changes /= 2
     }
 
+    /// How often tags moved between the room and this one.
+    func count(of room: RoomIndex) -> Float { exits.first { $0.room == room }?.count ?? 0 }
+
     /// The form that is stored.
     var kept: [LearnedSite.LearnedRoom.Exit] {
         exits.map { LearnedSite.LearnedRoom.Exit(room: $0.room.number, count: $0.count) }

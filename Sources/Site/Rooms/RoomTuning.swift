@@ -9,6 +9,7 @@ package struct RoomTuning: Hashable, Sendable {
     package var course = LevelCourseTuning()
     package var observation = ObservationTuning()
     package var transition = TransitionTuning()
+    package var floors = FloorTuning()
     package var report = ReportTuning()
     package var learning = LearningTuning()
     package var prints = FingerprintTuning()

@@ -15,6 +15,11 @@ extension SitePlan {
         return name(of: hearing.gateways[index].room)?.id
     }
 
+    /// The gateway's room; nil if unknown.
+    package func room(ofGateway gateway: String) -> RoomName? {
+        hearing.gateway(named: gateway).flatMap { name(of: hearing.gateways[$0].room) }
+    }
+
     /// The names of the gateways in the room with a form of this name.
     package func gateways(in room: RoomName) -> [String] {
         hearing.roomIndices[room].map { hearing.rooms[$0].gateways.map { hearing.gateways[$0].name } } ?? []

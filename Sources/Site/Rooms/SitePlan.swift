@@ -11,6 +11,7 @@ package struct SitePlan: Sendable {
     /// The trained rooms in which no gateway listens, first those without any gateway; nil: they are to be found again.
     private(set) var roomsWithoutGateway: [RoomIndex]?
     private var surveyed = SurveyedSite()
+    private(set) var floors = Floors()
     let tuning: RoomTuning
 
     init(_ tuning: RoomTuning, bounds: RoomEngine.Bounds) {
@@ -34,7 +35,7 @@ package struct SitePlan: Sendable {
 
     /// Forgets a gateway and all that it measured. Another gateway may take its index.
     mutating func forget(_ gateway: GatewayIndex, _ tags: inout Tags) {
-        roomsWithoutGateway = nil
+        forgetPlaces()
         // Nothing was learned from a gateway that did not count.
         surveyed.forget(gateway)
         learning.setSurveyed([])
@@ -55,6 +56,7 @@ package struct SitePlan: Sendable {
         at now: MonotonicInstant?, _ effects: inout [RoomEngine.Effect]
     ) -> Bool {
         hearing.recordCard(of: gateway, isConfigured: isConfigured, at: now)
+        floors.setStale()
         if let now { RoomRenaming.follow(gateway, to: name, &hearing, &learning, &tags, at: now, &effects) }
         guard let room = room(named: name, &tags, at: now, &effects) else { return false }
         let (isMoved, former) = hearing.place(gateway, in: room, named: name, at: now)
@@ -65,12 +67,13 @@ package struct SitePlan: Sendable {
             RoomRenaming.move(gateway, from: former, to: room, &hearing, &learning, at: now, &effects)
             tags.forgetRest { $0.levels.contains { $0.gateway == gateway } }
         }
-        roomsWithoutGateway = nil
+        forgetPlaces()
         return true
     }
 
     /// The gateway began or ceased to listen.
     mutating func setListeningChanged(of gateway: GatewayIndex) {
+        floors.setStale()
         if let room = hearing.gateways[gateway].room, learning.rooms[room].labelled.count > 0 {
             roomsWithoutGateway = nil
         }
@@ -103,6 +106,7 @@ package struct SitePlan: Sendable {
         named new: RoomName, _ tags: inout Tags, at now: MonotonicInstant?, _ effects: inout [RoomEngine.Effect]
     ) -> RoomIndex? {
         if let room = hearing.roomIndices[new] { return room }
+        floors.setStale()
         if let room = hearing.addRoom(new) {
             learning.addRoom()
             return room
@@ -114,7 +118,7 @@ package struct SitePlan: Sendable {
         learning.learnRest(hearing.rooms)
         learning.vacate(idle)
         tags.removeBelief(in: idle)
-        roomsWithoutGateway = nil
+        forgetPlaces()
         hearing.replace(idle, by: new)
         return idle
     }
@@ -132,7 +136,7 @@ package struct SitePlan: Sendable {
     mutating func forget(_ name: RoomName, _ tags: inout Tags) {
         guard let room = hearing.roomIndices[idOrName: name] else { return }
         learning.forget(room)
-        roomsWithoutGateway = nil
+        forgetPlaces()
         tags.forgetRest { $0.room == room }
     }
 
@@ -140,19 +144,51 @@ package struct SitePlan: Sendable {
     mutating func rename(
         _ room: RoomName, to name: RoomName, _ tags: inout Tags, at now: MonotonicInstant
     ) -> RoomEngine.Finding {
-        roomsWithoutGateway = nil
+        forgetPlaces()
         return RoomRenaming.answer(room, isNow: name, &hearing, &learning, &tags, at: now)
     }
 
     /// A person says that the gateway names another room because it was carried there.
     mutating func recordMove(of gateway: String) { RoomRenaming.leaves(gateway, &hearing, &learning) }
 
+    /// Rooms, their names or their gateways have changed, or what was trained.
+    private mutating func forgetPlaces() {
+        roomsWithoutGateway = nil
+        floors.setStale()
+    }
+
+    // MARK: Floors
+
+    mutating func tell(_ told: [RoomName: RoomFloor]) { floors.tell(told) }
+
+    /// Finds again where the floor can be changed, if anything of that may have changed.
+    @inline(__always)
+    mutating func arrangeFloors() { if floors.isStale { arrangeStaleFloors() } }
+
+    private mutating func arrangeStaleFloors() {
+        let (gateways, rooms, learned) = (hearing.gateways, hearing.rooms, learning.rooms)
+        floors.arrange(rooms) { room in
+            learned[room].labelled.count > 0
+                || rooms[room].gateways.contains { gateways[$0].isListening || gateways[$0].isNode }
+        }
+    }
+
+    /// The finding that a tag came to its room from another floor where it cannot; nil if it did not, or that was told. It counts as told.
+    mutating func findFloorChange(
+        of tag: borrowing Tag, from: RoomIndex?, at now: MonotonicInstant
+    ) -> RoomEngine.Finding? {
+        guard tag.floorDoubt.isBroken, let from, let room = tag.room, floors.isFinding(from: from, to: room, at: now)
+        else { return nil }
+        return .floorChanged(
+            tag: tag.description.name, from: hearing.rooms[from].name, to: hearing.rooms[room].name)
+    }
+
     // MARK: Training
 
     /// Adds a window to a training run.
     mutating func train(_ tag: TagIndex, _ seen: borrowing Observation, at now: MonotonicInstant) -> Learning.Lesson {
         let lesson = learning.train(tag, seen, hearing.gateways, at: now)
-        if case .learned(_, let isFirst) = lesson, isFirst { roomsWithoutGateway = nil }
+        if case .learned(_, let isFirst) = lesson, isFirst { forgetPlaces() }
         return lesson
     }
 
@@ -186,7 +222,7 @@ package struct SitePlan: Sendable {
     /// - Returns: The index of each; nil for one without an index.
     mutating func restoreRooms(of learned: LearnedSite, _ tags: inout Tags) -> [RoomIndex?] {
         var ignored: [RoomEngine.Effect] = []
-        roomsWithoutGateway = nil
+        forgetPlaces()
         let inhabited = Set(learned.gateways.filter(\.isKnown).flatMap { [$0.room, $0.formerRoom] })
         return learned.rooms.enumerated().map { index, room in
             let isOfUse = !room.labelled.isEmpty || room.own.seconds > 0 || inhabited.contains(index)

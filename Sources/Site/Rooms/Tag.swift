@@ -20,6 +20,7 @@ struct Tag: Sendable {
     /// When the tag sent its latest packet; nil if none was heard yet.
     var latestPacket: MonotonicInstant?
     private(set) var movement = Movement()
+    var floorDoubt = FloorDoubt()
     var isHome = false
     /// Whether a window is open.
     var isPending = false
@@ -92,6 +93,7 @@ struct Tag: Sendable {
         belief.forget()
         levels = []
         judged = nil
+        floorDoubt.end()
         forgetRest()
     }
 

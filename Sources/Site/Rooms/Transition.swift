@@ -9,17 +9,20 @@ struct Transition: Sendable {
     private var before: [Float] = []
     private var arriving: [Float] = []
     private var after: [RoomBelief] = []
+    private var floorRule: FloorRule
     private let tuning: RoomTuning
 
-    init(_ tuning: RoomTuning) { self.tuning = tuning }
+    init(_ tuning: RoomTuning) { (self.tuning, floorRule) = (tuning, FloorRule(tuning)) }
 
     /// Updates the belief of a tag with the evidence of a window. Tags change rooms now and then.
     ///
-    /// - Parameter learned: What was learned of each room.
+    /// - Parameters:
+    ///   - learned: What was learned of each room.
+    ///   - site: Where the floor can be changed; nil: no floor is known.
     @inline(__always)
     mutating func advance(
         _ tag: inout Tag, _ seen: borrowing Observation, _ learned: Table<RoomIndex, RoomKnowledge>,
-        at now: MonotonicInstant
+        at now: MonotonicInstant, floors site: FloorRule.Site? = nil
     ) {
         let elapsed = seen.window.elapsed
         let count = Float(seen.rooms.count)
@@ -29,8 +32,10 @@ struct Transition: Sendable {
         let weight =
             Movement.worth(atRestFor: rest, labelledShare: seen.labelledShare, tuning.movement)
             * countedSeconds(of: tag, seen, at: now) * packets / (packets + tuning.transition.packetDoubt)
-        let best = seen.evidence.max() ?? 0
-        let reported = tag.room.flatMap { seen.rooms.firstIndex(of: $0) }.map { seen.evidence[$0] }
+        if let site { floorRule.weigh(&tag, seen, site) }
+        let weighed = site == nil ? seen.evidence : floorRule.evidence
+        let best = weighed.max() ?? 0
+        let reported = tag.room.flatMap { seen.rooms.firstIndex(of: $0) }.map { weighed[$0] }
         after.removeAll(keepingCapacity: true)
         var sum: Float = 0
         before.removeAll(keepingCapacity: true)
@@ -40,13 +45,14 @@ struct Transition: Sendable {
             for index in before.indices { before[index] = 1 / count }
         }
         weighArrivals(in: seen.rooms, learned)
+        if let site { floorRule.keep(&arriving, from: before, of: tag, seen, learned, site) }
         for index in seen.rooms.indices {
             let room = seen.rooms[index]
             let prior = before[index] * (1 - moved) + moved * arriving[index]
-            let evidence = max(seen.evidence[index] - best, -tuning.transition.windowCap) * weight
+            let evidence = max(weighed[index] - best, -tuning.transition.windowCap) * weight
             let probability = prior * FixedMath.exp(evidence)
             sum += probability
-            let speaks = reported.map { seen.evidence[index] > $0 } ?? true
+            let speaks = reported.map { weighed[index] > $0 } ?? true
             let support = speaks ? min(tag.belief.support(of: room), 100) + (seen.window.isLoudestNew ? 1 : 0) : 0
             after.append(RoomBelief(room: room, support: support, probability: probability))
         }

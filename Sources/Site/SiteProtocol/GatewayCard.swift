@@ -2,7 +2,7 @@ package import Beacon
 import JSON
 
 /// The retained card of a gateway on `ibeacon-rooms/<site>/gateway/<gateway>`:
-/// `{"v":1,"room":"Kitchen","version":"…","scanner":"mgmt","since":1700000000,"phones":["…"],"adapters":["B8:27:EB:00:22:01"]}`.
+/// `{"v":1,"room":"Kitchen","floor":0,"version":"…","scanner":"mgmt","since":1700000000,"phones":["…"],"adapters":["B8:27:EB:00:22:01"]}`.
 /// `FeedDecoder.card` reads it. The card of a scanner of Home Assistant has `source` instead of `adapters`.
 ///
 /// A card without members says that the gateway cannot decrypt the list of tags.
@@ -14,8 +14,13 @@ package struct GatewayCard: Hashable, Sendable {
     /// Largest number of phones in a card: with more it would be longer than a service of version 1.0 reads.
     package static let mostPhones = 128
 
+    /// The floors that a room can be on; 0 is the ground floor.
+    package static let floors: ClosedRange<Int64> = -9...99
+
     /// The gateway's room.
     package var room: RoomName?
+    /// The floor of the room, in `floors`; nil: it is not said.
+    package var floor: Int?
     /// The version of the program.
     package var version: String?
     package var scanner: String?
@@ -31,11 +36,11 @@ package struct GatewayCard: Hashable, Sendable {
     package var survey: SurveySending?
 
     package init(
-        room: RoomName? = nil, version: String? = nil, scanner: String? = nil, since: Int64? = nil,
-        phones: [BeaconUUID] = [], adapters: [DeviceAddress] = [], source: DeviceAddress? = nil,
+        room: RoomName? = nil, floor: Int? = nil, version: String? = nil, scanner: String? = nil,
+        since: Int64? = nil, phones: [BeaconUUID] = [], adapters: [DeviceAddress] = [], source: DeviceAddress? = nil,
         survey: SurveySending? = nil
     ) {
-        (self.room, self.version, self.scanner, self.since) = (room, version, scanner, since)
+        (self.room, self.floor, self.version, self.scanner, self.since) = (room, floor, version, scanner, since)
         (self.phones, self.adapters, self.source, self.survey) = (phones, adapters, source, survey)
     }
 
@@ -45,6 +50,7 @@ package struct GatewayCard: Hashable, Sendable {
     package var payload: [UInt8] {
         var members: [String: JSONValue] = ["v": 1]
         members["room"] = room.map { .string($0.name) }
+        members["floor"] = floor.map { .integer(Int64($0)) }
         members["version"] = version.map { .string($0) }
         members["scanner"] = scanner.map { .string($0) }
         members["since"] = since.map { .integer($0) }

@@ -226,7 +226,8 @@ final class ReadingFeedPart: SidePart {
     /// Publishes the card with the room of this gateway.
     private func publishCard() {
         guard let settings else { return }
-        var card = GatewayCard(room: RoomName(settings.room), version: Program.version, scanner: radio.scannerName)
+        var card = GatewayCard(
+            room: RoomName(settings.room), floor: settings.floor, version: Program.version, scanner: radio.scannerName)
         let clock = app.core.wallClock
         if clock.isKnown { card.since = clock.epochSeconds(at: startedAt) }
         card.phones = phones

@@ -12,6 +12,8 @@ package struct ReadingFeedSettings: Hashable {
     let gateway: String
     /// Where the gateway stands, by its name.
     let room: String
+    /// The floor of that room; nil: it is not said.
+    let floor: Int?
     /// Whether the messages of an ESPresense node are published, too.
     let actsAsNode: Bool
     package let seal: SiteSeal
@@ -20,6 +22,7 @@ package struct ReadingFeedSettings: Hashable {
     package init?(_ configuration: Configuration) {
         guard let rooms = configuration.rooms else { return nil }
         (site, room, actsAsNode) = (rooms.site, configuration.room, rooms.actsAsESPresenseNode)
+        floor = configuration.floor
         gateway = TopicIdentifier.identifier(of: configuration.trackers[0].deviceID)
         seal = SiteSeal(rooms)
     }

@@ -100,6 +100,7 @@ function places() {
   const inside = new Map();
   for (const entry of all) if (entry[1].home) inside.set(entry[1].room, [...(inside.get(entry[1].room) || []), entry]);
   const list = rooms().map(([id, room]) => ({ id, name: clean(room.name), room, tags: inside.get(id) || [] })).filter(place => place.tags.length || !many);
+  groupByFloor(list);
   const unknown = all.filter(([, tag]) => tag.home && !state.rooms[tag.room]);
   const away = all.filter(([, tag]) => !tag.home);
   if (unknown.length) list.push({ id: ":unknown", name: "At home", room: null, note: "room not known yet", tags: unknown });
@@ -107,7 +108,21 @@ function places() {
   return list;
 }
 
+const floorName = floor => floor === undefined ? "Other rooms" : floor === 0 ? "Ground floor" : `Floor ${floor}`;
+
+// Where the floor of a room is known, the rooms of each floor stand below its name, the lowest floor first. Rooms without one come last.
+function groupByFloor(list) {
+  const floorOf = place => place.room.floor, rank = place => floorOf(place) === undefined ? Infinity : floorOf(place);
+  if (list.every(place => floorOf(place) === undefined)) return;
+  list.sort((a, b) => rank(a) === rank(b) ? 0 : rank(a) - rank(b));
+  for (let index = list.length - 1; index >= 0; index -= 1) {
+    const floor = floorOf(list[index]);
+    if (index === 0 || floorOf(list[index - 1]) !== floor) list.splice(index, 0, { id: `:floor${floor}`, name: floorName(floor), isFloor: true, room: null, note: "", tags: [] });
+  }
+}
+
 function drawPlace(place) {
+  if (place.isFloor) return make("li", { class: "floor" }, make("h3", {}, place.name), make("ul", { "data-list": "", hidden: "" }));
   const { room } = place, note = room && room.stale ? (place.tags.length ? "as last known" : "not heard now") : place.note;
   return make("li", { class: "place" + (room && room.stale ? " stale" : "") + (place.flat ? " flat" : "") + (place.tags.length ? " occupied" : "") + (room ? " " + colour(place.id) : "") },
     make("div", { class: "head" }, make("h3", {}, name(place.name)),

@@ -128,6 +128,10 @@ struct SiteStatus {
             .unavailable, "no rooms service is active for site '\(site)'; see: ibeacon-gateway rooms status")
     }
 
+    private var floors: [String: Int] {
+        .init(rooms.compactMap { room in room.room?.floor.map { (room.id, $0) } }) { $1 }
+    }
+
     /// The rooms that the service publishes.
     var publishedRooms: [RoomName] { rooms.compactMap { RoomName(id: $0.id, name: $0.room?.name ?? $0.id) } }
 
@@ -198,9 +202,7 @@ struct SiteStatus {
         blocks.append(
             tags.isEmpty
                 ? "no tag was heard yet; add one with: ibeacon-gateway rooms tags add NAME:UUID:MAJOR:MINOR"
-                : Terminal.table(
-                    ["TAG", "ROOM", "FOR", "CONFIDENCE"],
-                    tags.map { [$0.name, $0.place, $0.age(now: now), $0.confidence] }))
+                : SiteTagTable(tags: tags, floors: floors).text(now: now))
         let explained = tags.compactMap { tag in
             reasons[tag.id].map { Terminal.printable("\(tag.name): \($0.joined(separator: " "))") }
         }

@@ -31,6 +31,9 @@ struct SiteTag {
         return published?.lastRoom.map { "away, last in \($0.name)" } ?? "away"
     }
 
+    /// The id of the room in which it is; nil: in none.
+    var roomID: String? { published?.room?.id }
+
     /// Present confidence in the room; empty for a tag that is away.
     var confidence: String { isHome ? published.map { "\($0.percent) %" } ?? "" : "" }
 

@@ -12,6 +12,11 @@ extension Setting {
             "The room in which this gateway stands, for a rooms service. Without it: `deviceId`.",
             read: { if let room = $0.room(), !room.isEmpty { $1.room = room } }, shown: { .string($0.room) }
         ).own { $0.namedRoom.map { .string($0) } ?? .null },
+        example(
+            "floor", .gateway(.live), "1",
+            "The floor of that room, a whole number from -9 to 99; 0 is the ground floor. For a rooms service.",
+            read: { $1.floor = $0.whole("floor", RoomsSettings.floors) },
+            shown: { $0.floor.map { .integer(Int64($0)) } ?? .null }),
         setting(
             "lat", SettingEffects(gateway: .live, rooms: .restart), "0",
             "The latitude of the place where this gateway stands, in degrees; in every transition."

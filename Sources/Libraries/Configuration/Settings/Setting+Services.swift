@@ -8,8 +8,8 @@ extension Setting {
         flag(
             "cmd", .both(.live), \.obeysCommands,
             """
-            Commands are obeyed. The gateway knows \(commands(of: .gateway)). The rooms service knows
-            \(commands(of: .rooms)).
+            Commands are obeyed. The gateway knows \(CommandService.gateway.commands). The rooms service knows
+            \(CommandService.rooms.commands).
             """),
         flag(
             "remoteConfiguration", .gateway(.live), \.allowsRemoteConfiguration,
@@ -56,7 +56,7 @@ extension Setting {
         setting(
             "http", .gateway(.restart), "{listen: \"127.0.0.1:8080\"}",
             "Where the status page and /metrics are served; null is off.",
-            read: { $1.statusPage = $0.statusPage(standard: .gateway) }, shown: { shown(page: $0.statusPage) }
+            read: { $1.statusPage = $0.statusPage(standard: .gateway) }, shown: { .page($0.statusPage) }
         ).keep(\.statusPage),
         BluetoothProxySetting.row,
         setting(
@@ -65,13 +65,6 @@ extension Setting {
             read: { if let days = $0.historyDays() { $1.historyDays = days } },
             shown: { .integer(Int64($0.historyDays)) }),
     ]
-
-    /// The commands that a service obeys if `cmd` is set.
-    private static func commands(of service: CommandService) -> String {
-        CommandAction.allCases.filter { action in
-            action.rule.delivery(to: service) != .unsupported && !action.rule.needsRemoteConfiguration
-        }.map(\.rawValue).joined(separator: ", ")
-    }
 
     /// The members of `rooms`.
     static let rooms: [Setting] = [
@@ -98,11 +91,18 @@ extension Setting {
             For the rooms service: the rooms of gateways and of ESPresense nodes by their names. The name of a gateway
             is its `deviceId`.
             """
-        ) {
-            .object(
-                Dictionary(($0.rooms?.gateways ?? []).map { ($0.gateway, .string($0.room)) }) { first, _ in first })
-        }
+        ) { .members(($0.rooms?.gateways ?? []).map { ($0.gateway, .string($0.room)) }) }
         .keep(inRooms: \.gateways),
+        example(
+            "rooms.floors", .rooms(.restart), "{Kitchen: 0, Bedroom: 1}",
+            "For the rooms service: the floors of rooms, -9 to 99; 0 is the ground floor. They come before `floor`."
+        ) { .members(($0.rooms?.floors ?? []).map { ($0.room, .integer(Int64($0.floor))) }) }
+        .keep(inRooms: \.floors),
+        example(
+            "rooms.stairs", .rooms(.restart), "[\"Hall\", \"Landing\"]",
+            "For the rooms service: the rooms at both ends of each stairs. Elsewhere no tag changes the floor then."
+        ) { .array(($0.rooms?.stairs ?? []).map { .string($0) }) }
+        .keep(inRooms: \.stairs),
         setting(
             "rooms.espresense", .gateway(.reconnect), "false",
             "The gateway publishes the tags as an ESPresense node does, too, for mqtt_room and ESPresense-companion."
@@ -153,16 +153,33 @@ extension Setting {
         setting(
             "rooms.http", .rooms(.restart), "{listen: \"127.0.0.1:8081\"}",
             "Where the page of the rooms service and its /metrics are served; null is off."
-        ) { shown(page: $0.rooms?.statusPage) }
+        ) { .page($0.rooms?.statusPage) }
         .keep(inRooms: \.statusPage),
         example(
             "rooms.days", .rooms(.live), "90",
             "Days for which the rooms service keeps its history, as `days`, which is its default."
         ) { $0.rooms?.historyDays.map { .integer(Int64($0)) } ?? .null },
     ]
+}
 
-    private static func shown(page: ListenAddress?) -> JSONValue {
+extension JSONValue {
+    /// An object; of two members with one name the first counts.
+    fileprivate static func members(_ members: [(String, JSONValue)]) -> JSONValue {
+        .object(Dictionary(members) { first, _ in first })
+    }
+
+    /// Where a page is served.
+    fileprivate static func page(_ page: ListenAddress?) -> JSONValue {
         page.map { ["listen": .string($0.description)] } ?? .null
+    }
+}
+
+extension CommandService {
+    /// The commands that the service obeys if `cmd` is set.
+    fileprivate var commands: String {
+        CommandAction.allCases.filter { action in
+            action.rule.delivery(to: self) != .unsupported && !action.rule.needsRemoteConfiguration
+        }.map(\.rawValue).joined(separator: ", ")
     }
 }
 
@@ -188,7 +205,7 @@ extension MemberReader {
         let allowed = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
         let read = RoomsSettings(
             site: inner.read("site", allowed, level) ?? "home", instance: inner.read("instance", allowed, level),
-            tags: inner.tags(base: base), gateways: inner.gateways(),
+            tags: inner.tags(base: base), gateways: inner.gateways(), floors: inner.floors(), stairs: inner.stairs(),
             actsAsESPresenseNode: inner.flag("espresense") ?? false,
             publishesVirtualNodes: inner.flag("publishAsEspresense") ?? false,
             surveysGateways: inner.flag("survey") ?? false, historyDays: inner.historyDays(),
@@ -246,16 +263,46 @@ extension MemberReader {
         var inner = MemberReader(members, files: files, path: "\(path)gateways.")
         defer { add(inner.problems) }
         return members.keys.sorted().compactMap { gateway in
-            let allowed = "the name of a room, 1 to \(RoomsSettings.mostRoomNameBytes) bytes without control characters"
-            guard let room = members[gateway]?.string.map({ String(Substring($0).trimmed) }),
-                (1...RoomsSettings.mostRoomNameBytes).contains(room.utf8.count),
-                room.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-            else {
-                inner.complain(shortened(gateway), "this does not fit; write \(allowed)")
+            guard let room = members[gateway]?.string.flatMap(Self.roomName) else {
+                inner.complain(shortened(gateway), "this does not fit; write \(Self.allowedRoom)")
                 return nil
             }
             return RoomsSettings.GatewayRoom(gateway: gateway, room: room)
         }
+    }
+
+    private static let allowedRoom =
+        "the name of a room, 1 to \(RoomsSettings.mostRoomNameBytes) bytes without control characters"
+
+    /// A name without blanks around it; nil if the text is none.
+    private static func roomName(_ text: String) -> String? {
+        let room = String(Substring(text).trimmed)
+        let isName =
+            (1...RoomsSettings.mostRoomNameBytes).contains(room.utf8.count)
+            && room.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        return isName ? room : nil
+    }
+
+    /// The floors of rooms.
+    private mutating func floors() -> [RoomsSettings.RoomOnFloor] {
+        guard var inner = inner("floors", "{Room: 0}") else { return [] }
+        defer { add(inner.problems) }
+        return inner.members.keys.sorted().compactMap { name in
+            guard let room = Self.roomName(name) else {
+                inner.complain(shortened(name), "this is no room; write \(Self.allowedRoom)")
+                return nil
+            }
+            return inner.whole(name, RoomsSettings.floors).map { RoomsSettings.RoomOnFloor(room: room, floor: $0) }
+        }
+    }
+
+    /// The rooms with stairs.
+    private mutating func stairs() -> [String] {
+        read("stairs", "a list of rooms, each \(Self.allowedRoom)") { value in
+            guard let list = value.array else { return nil }
+            let rooms = list.compactMap { $0.string.flatMap(Self.roomName) }
+            return rooms.count == list.count ? rooms : nil
+        } ?? []
     }
 
     /// The member `http`; nil if no page is served.
