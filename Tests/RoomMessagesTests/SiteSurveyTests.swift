@@ -322,20 +322,6 @@ import Testing
         }
     }
 
-    @Test func `A gateway that was carried while no service ran is measured anew`() throws {
-        var house = SurveyedHouse()
-        house.live(minutes: 20)
-        house.change { $0.kill("a") }
-        house.rooms["hall"] = "Attic"
-        house.publishCard(of: "hall")
-        house.change { fleet in
-            fleet.run(60)
-            fleet.start("a")
-        }
-        house.live(minutes: 3)
-        #expect(try #require(house.fleet.services["a"]).survey.between.pairs.count == 6)
-    }
-
     // MARK: In a replay
 
     /// A day of a recording, in which the hall is covered at the end, with or without the list that asked the gateways.

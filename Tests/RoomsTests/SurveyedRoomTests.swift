@@ -113,9 +113,9 @@ import Testing
 
     @Test func `It fades where people trained, and where the engine has decided`() {
         let here = room([-55, -60])
-        #expect(here.seconds(labelled: 0, decided: 0, tuning.surveyed) == 2000)
-        #expect(here.seconds(labelled: 120, decided: 0, tuning.surveyed) < 200)
-        #expect(here.seconds(labelled: 0, decided: 10_000, tuning.surveyed) == 1000)
+        #expect(here.seconds(labelled: 0, decided: 0, tuning.surveyed) == 600)
+        #expect(here.seconds(labelled: 120, decided: 0, tuning.surveyed) < 50)
+        #expect(here.seconds(labelled: 0, decided: 10_000, tuning.surveyed) == 300)
         #expect(SurveyedRoom().seconds(labelled: 0, decided: 0, tuning.surveyed) == 0)
     }
 

@@ -120,8 +120,6 @@ package struct Site: Sendable {
         survey.restore(stored)
         beginSurvey(at: now)
         whereabouts.start(stored, tags: siteTags.regions.tags(&effects), learns: !election.isAlone, at: now)
-        // Before any card names another room than the one in which the levels were measured.
-        if survey.due != nil { whereabouts.set(survey: survey, at: now, &effects) }
         isStarted = true
     }
 

@@ -1,9 +1,9 @@
 /// The constants of `SurveyedSite`: what the levels between gateways say of a tag. They were chosen in the random homes 1 to 120.
 package struct SurveyedTuning: Hashable, Sendable {
     /// The levels count as those of so many seconds of the engine's own decisions.
-    package var seconds: Float = 2000
+    package var seconds: Float = 600
     /// They count half after so many seconds of training in the room, and of the engine's own decisions.
-    package var labelledSeconds: Float = 10
+    package var labelledSeconds: Float = 3
     package var ownSeconds: Float = 10_000
     /// Largest weight of what they say, against the levels alone.
     package var trust: Float = 0.45
