@@ -118,7 +118,8 @@ import Testing
         for floors in [nil, Self.stairs] {
             var house = house(floors)
             #expect(house.reported.last == "Kitchen")
-            delays.append(try #require(house.delay(until: "Bedroom", levels(near: "b"))))
+            let delay = house.delay(until: "Bedroom", levels(near: "b"))
+            delays.append(try #require(delay))
             #expect(house.findings.isEmpty)
         }
         #expect(delays[1] > delays[0], "\(delays)")
