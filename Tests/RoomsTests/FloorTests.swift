@@ -113,11 +113,24 @@ import Testing
 
     private static let stairs = floors(numbers, stairs: ["Hall", "Landing"])
 
-    @Test func `A tag that jumps to another floor stays for a minute, and that it then changed is told`() {
-        var house = house(Self.stairs)
-        #expect(house.reported.last == "Kitchen")
-        house.seconds(45, levels(near: "b"))
-        #expect(house.reported.last == "Kitchen" && house.findings.isEmpty)
+    @Test func `A tag that jumps to another floor is reported there later than without stairs`() throws {
+        var delays: [Int] = []
+        for floors in [nil, Self.stairs] {
+            var house = house(floors)
+            #expect(house.reported.last == "Kitchen")
+            let delay = house.delay(until: "Bedroom", levels(near: "b"))
+            delays.append(try #require(delay))
+            #expect(house.findings.isEmpty)
+        }
+        #expect(delays[1] > delays[0], "\(delays)")
+    }
+
+    @Test func `A lock that the readings contradict for long enough is broken, and that is told`() {
+        var tuning = RoomTuning()
+        tuning.floors.lockSeconds = 2
+        var house = House(Self.gateways, tuning)
+        house.pass(.floors(Self.stairs))
+        house.seconds(20, levels(near: "k"))
         house.seconds(40, levels(near: "b"))
         #expect(house.reported.last == "Bedroom")
         #expect(

@@ -255,7 +255,7 @@ import Testing
 
     @Test(
         arguments: [
-            (nil, nil), ("0", 0), ("-9", -9), ("99", 99), ("100", nil), ("-10", nil), ("1.5", nil), (#""1""#, nil),
+            (nil, nil), ("0", 0), ("-9", -9), ("99", 99), ("100", nil), ("-10", nil), ("null", nil), ("[]", nil),
         ] as [(String?, Int?)])
     func `A floor that is none is not read, neither in a card nor in the state of a room`(member: String?, floor: Int?)
         throws
