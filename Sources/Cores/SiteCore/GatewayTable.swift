@@ -130,7 +130,7 @@ package struct GatewayTable: Sendable {
     ///
     /// - Returns: Whether this changed anything.
     mutating func record(
-        _ card: GatewayCard?, of gateway: String, in engine: RoomEngine, at now: MonotonicInstant = .zero
+        _ card: GatewayCard?, of gateway: String, in engine: RoomEngine, at now: MonotonicInstant
     ) -> Bool {
         guard cards[gateway] != card else { return false }
         defer { floors.record(cards[gateway]?.floor, of: gateway, at: now) }
