@@ -100,7 +100,7 @@ extension Setting {
         .keep(inRooms: \.floors),
         example(
             "rooms.stairs", .rooms(.restart), "[\"Hall\", \"Landing\"]",
-            "For the rooms service: the rooms at both ends of each stairs. Elsewhere no tag changes the floor then."
+            "For the rooms service: the rooms at both ends of each stairs. Elsewhere a tag changes the floor later then."
         ) { .array(($0.rooms?.stairs ?? []).map { .string($0) }) }
         .keep(inRooms: \.stairs),
         setting(
