@@ -3,6 +3,7 @@ import Beacon
 import Regions
 import Rooms
 import RoomsSupport
+import SiteProtocol
 
 /// Gateways in a row, each in its room, and tags that each are heard by the nearest of them: the messages of each second.
 struct FeedCrowd {
@@ -42,6 +43,28 @@ struct FeedCrowd {
                 .card(gateway: "gateway\(gateway)", room: "Room \(gateway)"), at: MonotonicInstant(nanoseconds: 1))
         }
         return engine
+    }
+
+    /// What gateways that are near hear of each other.
+    static func levels(gateways: Int, hearers: Int) -> RoomEngine.Input {
+        let pairs = (0..<gateways).flatMap { sender in
+            (1..<min(hearers, gateways)).map { near in
+                SurveyedLevels.Pair(
+                    sender: "gateway\(sender)", receiver: "gateway\((sender + near) % gateways)",
+                    level: -58 - 4 * Float(near))
+            }
+        }
+        return .levels(SurveyedLevels(pairs: pairs))
+    }
+
+    /// Three floors, with a stair room in eight.
+    static func floors(gateways: Int) -> RoomEngine.Input {
+        let floors = (0..<gateways).compactMap { gateway in
+            RoomName("Room \(gateway)").map {
+                ($0, RoomFloor(floor: gateway * 3 / gateways, isStairs: gateway % 8 == 0))
+            }
+        }
+        return .floors(Dictionary(floors) { first, _ in first })
     }
 
     /// What all gateways publish about one second: at most 256 readings each.

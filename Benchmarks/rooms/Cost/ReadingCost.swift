@@ -23,18 +23,24 @@ struct ReadingCost {
     /// Bytes that the second half of the time added.
     private(set) var growth = 0
 
-    init(gateways: Int, tags: Int, hearers: Int, seconds: Int) {
+    init(gateways: Int, tags: Int, hearers: Int, seconds: Int, knowing extras: [RoomEngine.Input] = []) {
         var crowd = FeedCrowd(gateways: gateways, tags: tags, hearers: hearers)
         let before = heap_bytes()
         var engine = crowd.engine()
         var middle = 0
         for second in 1...seconds {
+            // As the service says it.
+            if second % 5 == 1 { for extra in extras { _ = engine.handle(extra, at: Self.start(of: second)) } }
             pass(crowd.messages(ofSecond: second), second, to: &engine)
             if second == seconds / 2 { middle = heap_bytes() }
         }
         growth = heap_bytes() - middle
         bytesPerTag = Double(heap_bytes() - before) / Double(tags)
         if engine.counters.windows == 0 { fail("nothing was decided") }
+    }
+
+    private static func start(of second: Int) -> MonotonicInstant {
+        MonotonicInstant(nanoseconds: Int64(second) * 1_000_000_000)
     }
 
     private mutating func pass(
@@ -61,23 +67,39 @@ struct ReadingCost {
         allocationsPerReading = Double(heap_allocations() - allocations) / readings
     }
 
-    /// Prints the figures of the acceptance point 5.
+    /// Prints the figures of Benchmarks/README.md: without, and with what a survey and the floors say.
     static func printAll() {
         print(
             "gateways    tags  JSON ns  engine ns  both  bytes per tag  growth, bytes  allocations of the engine per reading"
         )
+        print("nothing is known of the house")
         for (gateways, tags, hearers, seconds) in [(5, 10, 5, 1000), (100, 1000, 8, 40), (1000, 100_000, 8, 10)] {
-            let cost = ReadingCost(gateways: gateways, tags: tags, hearers: hearers, seconds: seconds)
-            let texts = [
-                String(gateways), String(tags), fixed(cost.decode, 0), fixed(cost.engine, 0),
-                fixed(cost.decode + cost.engine, 0), fixed(cost.bytesPerTag, 0), String(cost.growth),
-                fixed(cost.allocationsPerReading, 3),
-            ]
-            print(
-                zip(texts, [8, 8, 9, 11, 6, 15, 15, 39]).map {
-                    String(repeating: " ", count: max(0, $1 - $0.count)) + $0
-                }.joined())
-            fflush(nil)
+            printRow(gateways, tags, ReadingCost(gateways: gateways, tags: tags, hearers: hearers, seconds: seconds))
         }
+        for (name, count) in [("what gateways hear of each other is known", 1), ("and the floors", 2)] {
+            print(name)
+            for (gateways, tags, hearers, seconds) in [(5, 10, 5, 1000), (100, 1000, 8, 40)] {
+                let extras = [
+                    FeedCrowd.levels(gateways: gateways, hearers: hearers), FeedCrowd.floors(gateways: gateways),
+                ]
+                let cost = ReadingCost(
+                    gateways: gateways, tags: tags, hearers: hearers, seconds: seconds,
+                    knowing: Array(extras.prefix(count)))
+                printRow(gateways, tags, cost)
+            }
+        }
+    }
+
+    private static func printRow(_ gateways: Int, _ tags: Int, _ cost: ReadingCost) {
+        let texts = [
+            String(gateways), String(tags), fixed(cost.decode, 0), fixed(cost.engine, 0),
+            fixed(cost.decode + cost.engine, 0), fixed(cost.bytesPerTag, 0), String(cost.growth),
+            fixed(cost.allocationsPerReading, 3),
+        ]
+        print(
+            zip(texts, [8, 8, 9, 11, 6, 15, 15, 39]).map {
+                String(repeating: " ", count: max(0, $1 - $0.count)) + $0
+            }.joined())
+        fflush(nil)
     }
 }

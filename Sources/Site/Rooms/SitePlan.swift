@@ -11,6 +11,8 @@ package struct SitePlan: Sendable {
     /// The trained rooms in which no gateway listens, first those without any gateway; nil: they are to be found again.
     private(set) var roomsWithoutGateway: [RoomIndex]?
     private var surveyed = SurveyedSite()
+    /// The levels between gateways that the rooms know; nil: gateways or rooms may have changed since.
+    private var taken: SurveyedLevels?
     private(set) var floors = Floors()
     let tuning: RoomTuning
 
@@ -57,6 +59,7 @@ package struct SitePlan: Sendable {
     ) -> Bool {
         hearing.recordCard(of: gateway, isConfigured: isConfigured, at: now)
         floors.setStale()
+        taken = nil
         if let now { RoomRenaming.follow(gateway, to: name, &hearing, &learning, &tags, at: now, &effects) }
         guard let room = room(named: name, &tags, at: now, &effects) else { return false }
         let (isMoved, former) = hearing.place(gateway, in: room, named: name, at: now)
@@ -87,7 +90,12 @@ package struct SitePlan: Sendable {
 
     // MARK: What gateways hear of each other
 
-    mutating func take(_ levels: SurveyedLevels) { learning.setSurveyed(surveyed.take(levels, hearing, tuning)) }
+    mutating func take(_ levels: SurveyedLevels) {
+        // The service says them every few seconds, and they take time in proportion to the gateways' square.
+        guard levels != taken else { return }
+        taken = levels
+        learning.setSurveyed(surveyed.take(levels, hearing, tuning))
+    }
 
     /// Whether what the gateway and others hear of each other was measured before it was carried to the room where it is.
     package func wasCarried(gateway name: String) -> Bool {
@@ -153,6 +161,7 @@ package struct SitePlan: Sendable {
 
     /// Rooms, their names or their gateways have changed, or what was trained.
     private mutating func forgetPlaces() {
+        taken = nil
         roomsWithoutGateway = nil
         floors.setStale()
     }
