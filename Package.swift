@@ -32,9 +32,9 @@ let smallProgram: [LinkerSetting] = [
 /// compiled for size: half a megabyte less. What runs for a report or a reading is decided elsewhere, and the gate counts its instructions. A
 /// library for other packages must not be here, because they refuse such flags.
 let cold: Set = [
-    "BluetoothProxy", "Configuration", "DBus", "Enrolment", "GatewayApp", "GatewayEntities", "HTTPMessaging", "Health",
-    "PageServer", "ProxyLink", "RoomMessages", "RoomRules", "RoomsApp", "ServiceDiscovery", "Shell", "Status",
-    "StatusPage", "Storage", "System", "Tools", "YAML",
+    "Advertising", "BluetoothProxy", "Configuration", "DBus", "Enrolment", "GatewayApp", "GatewayEntities",
+    "HTTPMessaging", "Health", "PageServer", "ProxyLink", "RoomMessages", "RoomRules", "RoomsApp", "ServiceDiscovery",
+    "Shell", "SiteCore", "Status", "StatusPage", "Storage", "System", "Tools", "YAML",
 ]
 let forSize: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
