@@ -175,8 +175,8 @@ try:
     check("a room without a gateway is gone with its training", "!" + (place % "Larder"))
 
     # A room with two gateways, of which one names another room: a person says why.
-    def stands(gateway, room):
-        publish(f"ibeacon-rooms/home/gateway/g{gateway}", {"v": 1, "room": room, "version": "0.1.0", "scanner": "mgmt"}, "-r")
+    def stands(gateway, room, **more):
+        publish(f"ibeacon-rooms/home/gateway/g{gateway}", {"v": 1, "room": room, "version": "0.1.0", "scanner": "mgmt", **more}, "-r")
 
     asked = "[...document.querySelectorAll('#findings li')].find(l => l.innerText.includes(`%s`))"
     room = "[...document.querySelectorAll('#room-list li')].find(l => l.querySelector('.who').innerText.trim() === '%s')"
@@ -219,6 +219,19 @@ try:
     stands(2, "Bath")
     house.places[7] = 0
     check("the tag is carried back", inside % ("Kitchen", "Jane"))
+    # Floors, as the cards say them.
+    places = ((0, "Kitchen", 0), (1, "Lounge", 1), (2, "Bath", 1))
+    for gateway, name, floor in places:
+        stands(gateway, name, floor=floor)
+    headings = "[...document.querySelectorAll('#places h3')].map(h => h.innerText.trim()).join()"
+    check("the rooms stand below their floors, the lowest first", f"/^Ground floor,Kitchen,Floor 1,(Bath,Lounge|Lounge,Bath)/.test({headings})")
+    browser.view(390, 844)
+    fits("floors fit a phone")
+    browser.view(1100)
+    for gateway, name, _ in places:
+        stands(gateway, name)
+    check("where no floor is known, none is shown", f"!{headings}.includes('floor') && {headings}.includes('Kitchen')")
+
     # Another gateway: the command that makes its card, and what stands on it.
     card = "[...document.querySelectorAll('#card-files details')].find(d => d.querySelector('summary').innerText === '%s')?.querySelector('pre').textContent"
     browser.evaluate("document.getElementById('add-gateway').focus()")
