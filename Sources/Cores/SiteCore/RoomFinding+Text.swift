@@ -33,7 +33,7 @@ extension RoomEngine.Finding {
             change.text(of: gateway, since: since.map { SurveyHealth.Change.time($0, now: $0) }) + " "
                 + change.remedy(of: gateway)
         case .floorChanged(let tag, let from, let to):
-            "\(tag) went from \(from.name) to \(to.name), and neither is named as stairs between these floors: its readings said so for a "
+            "\(tag) went from \(from.name) to \(to.name), where the named stairs do not lead: its readings said so for a "
                 + "minute. Check 'rooms.stairs' and the floors of both rooms, and whether a gateway stands in another room than it says"
         case .sameAgain(let gateway): "the gateway \(gateway) hears and is heard by its neighbours as before"
         }
