@@ -139,8 +139,7 @@ package struct GatewaySurvey: Sendable {
             levels.tick(at: now)
             dropCarried(whereabouts, &effects)
             tell(whereabouts.clock, &effects)
-            measureOffsets()
-            measureLevels()
+            setOffsets(measureLevels().offsets)
         }
         if rotation <= now {
             rotation = now.advanced(by: Self.memory)
@@ -175,15 +174,17 @@ package struct GatewaySurvey: Sendable {
         }
     }
 
-    private mutating func measureOffsets() {
-        let measured = levels.offsets
+    private mutating func setOffsets(_ measured: [String: Float]) {
         let isOther = measured.contains { abs($0.value - offsets[$0.key, default: 0]) >= Self.leastOffset }
         if isOther || offsets.keys.contains(where: { measured[$0] == nil }) { offsets = measured }
     }
 
-    private mutating func measureLevels() {
+    /// - Returns: What is measured now.
+    @discardableResult
+    private mutating func measureLevels() -> SurveyedLevels {
         let measured = levels.levels(without: Set(told.keys))
         if measured.differs(from: between, by: Self.leastLevel) { between = measured }
+        return measured
     }
 
     private mutating func describe(_ beacons: SurveyBeacons?) {

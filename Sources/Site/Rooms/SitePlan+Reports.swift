@@ -10,10 +10,7 @@ extension SitePlan {
     package func hasRoom(gateway: String) -> Bool { roomID(ofGateway: gateway) != nil }
 
     /// The id of the gateway's room; nil if unknown.
-    package func roomID(ofGateway gateway: String) -> String? {
-        guard let index = hearing.gateway(named: gateway) else { return nil }
-        return name(of: hearing.gateways[index].room)?.id
-    }
+    package func roomID(ofGateway gateway: String) -> String? { room(ofGateway: gateway)?.id }
 
     /// The gateway's room; nil if unknown.
     package func room(ofGateway gateway: String) -> RoomName? {
