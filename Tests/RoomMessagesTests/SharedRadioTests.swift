@@ -34,8 +34,10 @@ import Testing
     }
 
     private func health(_ gateway: String) -> GatewayHealth? {
-        site.core.whereabouts.gatewayHealth(at: MonotonicInstant(nanoseconds: Int64(now * 1e9)), connected: .zero)
-            .first { $0.name == gateway }
+        site.core.whereabouts.gateways.health(
+            in: site.core.engine, connected: .zero, at: MonotonicInstant(nanoseconds: Int64(now * 1e9))
+        )
+        .first { $0.name == gateway }
     }
 
     private var readings: UInt64 { site.core.engine.counters.readings }

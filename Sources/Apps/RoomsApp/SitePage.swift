@@ -159,7 +159,9 @@ final class SitePage: PageSource {
         // Without a connection, the silence of a gateway means nothing.
         let connected = frame.broker.phase == .connected ? frame.broker.since ?? frame.now : frame.now
         let health = Dictionary(
-            site.whereabouts.gatewayHealth(at: frame.now, connected: connected).map { ($0.name, $0) }
+            site.whereabouts.gateways.health(in: site.engine, connected: connected, at: frame.now).map {
+                ($0.name, $0)
+            }
         ) { first, _ in first }
         return site.engine.plan.gatewayReports.map { report in
             let version = cards[report.name]?.version ?? ""

@@ -1,7 +1,7 @@
-import Base
+package import Base
 import Beacon
 import Regions
-import Rooms
+package import Rooms
 package import SiteProtocol
 
 /// What is known about the gateways of a site outside the engine, by name: their cards, the rooms that the configuration gives them,
@@ -133,13 +133,12 @@ package struct GatewayTable: Sendable {
         _ card: GatewayCard?, of gateway: String, in engine: RoomEngine, at now: MonotonicInstant
     ) -> Bool {
         guard cards[gateway] != card else { return false }
-        defer { floors.record(cards[gateway]?.floor, of: gateway, at: now) }
         if cards[gateway] == nil, cards.count >= Self.most {
             hasDroppedCards = true
             guard let other = cards.keys.first(where: { !engine.plan.isHeard(gateway: $0) }) else { return false }
-            setCard(nil, of: other)
+            setCard(nil, of: other, at: now)
         }
-        setCard(card, of: gateway)
+        setCard(card, of: gateway, at: now)
         return true
     }
 
@@ -153,12 +152,13 @@ package struct GatewayTable: Sendable {
         effects.append(.cardMissing)
     }
 
-    private mutating func setCard(_ card: GatewayCard?, of gateway: String) {
+    private mutating func setCard(_ card: GatewayCard?, of gateway: String, at now: MonotonicInstant) {
         let counts = phoneGateways.contains(gateway)
         countPhones(of: gateway, false)
         radios.replace(cards[gateway], by: card, of: gateway)
         cards[gateway] = card
         countPhones(of: gateway, counts)
+        floors.record(card?.floor, of: gateway, at: now)
         setNode(card?.room.map { TopicIdentifier.identifier(of: $0.name) }, of: gateway)
     }
 
@@ -205,15 +205,12 @@ package struct GatewayTable: Sendable {
 
     // MARK: - Floors
 
-    /// Tells the engine what is said of floors, if that is due.
+    /// Joins what is said of floors, if that is due.
     ///
     /// - Returns: Whether it differs from before.
-    mutating func joinFloors(_ engine: inout RoomEngine, _ states: inout TagStates, at now: MonotonicInstant) -> Bool {
-        guard let due = floors.due, due <= now, floors.join(engine.plan) else { return false }
-        // It decides nothing.
-        _ = engine.handle(.floors(floors.told), at: now)
-        states.set(floors: floors)
-        return true
+    mutating func joinFloors(_ plan: SitePlan, at now: MonotonicInstant) -> Bool {
+        guard let due = floors.due, due <= now else { return false }
+        return floors.join(plan)
     }
 
     // MARK: - Availability
@@ -236,7 +233,9 @@ package struct GatewayTable: Sendable {
     /// The health of the gateways, including whether their messages can be decrypted.
     ///
     /// - Parameter connected: Since when their messages can arrive.
-    func health(in engine: RoomEngine, connected: MonotonicInstant, at now: MonotonicInstant) -> [GatewayHealth] {
+    package func health(
+        in engine: RoomEngine, connected: MonotonicInstant, at now: MonotonicInstant
+    ) -> [GatewayHealth] {
         engine.plan.gatewayHealth(at: now, connected: connected).map { health in
             var health = health
             health.survey = survey[health.name]

@@ -54,6 +54,9 @@ package struct SiteFloors: Hashable, Sendable {
         if due == nil, !isEmpty { due = now.advanced(by: Self.pause) }
     }
 
+    /// Number of gateways whose card says a floor: no more than there are cards.
+    var cardCount: Int { cards.count }
+
     /// Whether nothing is said of any room.
     var isEmpty: Bool { configured.isEmpty && cards.isEmpty && told.isEmpty }
 

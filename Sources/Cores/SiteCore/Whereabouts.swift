@@ -3,7 +3,7 @@ import Beacon
 import JSON
 import Regions
 package import Rooms
-package import SiteProtocol
+import SiteProtocol
 
 /// Where the tags are: the engine that decides it, and all that follows from its decisions.
 ///
@@ -38,13 +38,6 @@ package struct Whereabouts: Sendable {
     var isConnected: Bool { retained.connected != nil }
     /// nil if Home Assistant's discovery is off.
     var discovery: SiteDiscovery? { retained.discovery }
-
-    /// The health of the gateways, including whether their messages can be decrypted.
-    ///
-    /// - Parameter connected: Since when their messages can arrive.
-    package func gatewayHealth(at now: MonotonicInstant, connected: MonotonicInstant) -> [GatewayHealth] {
-        gateways.health(in: engine, connected: connected, at: now)
-    }
 
     // MARK: - Start, time, end
 
@@ -85,7 +78,10 @@ package struct Whereabouts: Sendable {
     /// Decides what is due.
     mutating func decide(at now: MonotonicInstant, _ effects: inout [Site.Effect]) {
         if let due = engine.nextDeadline, due <= now { pass(.tick, at: now, &effects) }
-        if gateways.joinFloors(&engine, &states, at: now) { correctRetained(at: now, &effects) }
+        guard gateways.joinFloors(engine.plan, at: now) else { return }
+        states.set(floors: gateways.floors)
+        pass(.floors(gateways.floors.told), at: now, &effects)
+        correctRetained(at: now, &effects)
     }
 
     /// Stores and publishes what is due.
