@@ -114,7 +114,7 @@ if houseHours != nil || isTraining, let recording = recordings.first {
     var report = HouseReport(hours: houseHours ?? 0, tuning: tuning, noise: NoiseFit(Home(path: recording)))
     if let seed { report.seed = seed }
     report.printHead()
-    if houseHours != nil { report.printLife() }
+    if houseHours != nil { if isFloors { report.printFloors() } else { report.printLife() } }
     if isTraining { report.printTraining() }
     exit(0)
 }

@@ -162,6 +162,26 @@ import Testing
         #expect(house.reported.last == "Bedroom" && house.findings.isEmpty)
     }
 
+    @Test(arguments: [false, true])
+    func `Stairs that nodes alone hear lock nothing, trained or not: a tag may pass between two messages`(
+        isTrained: Bool
+    ) throws {
+        var house = House(Self.gateways)
+        house.pass(.floors(Self.stairs))
+        if isTrained { house.pass(.learn(room: "Hall", tag: "jane", .seconds(60))) }
+        for _ in 0..<13 {
+            for (node, _) in Self.gateways { house.sendAsNode(node, level: node == "h" ? -55 : -85, at: house.now + 1.2) }
+        }
+        if isTrained { house.pass(.learn(room: "Kitchen", tag: "jane", .zero)) }
+        house.sendAsNode("k", level: -80, at: house.now + 1)
+        let plan = house.engine.plan
+        let kitchen = try #require(plan.hearing.roomIndices[.named("Kitchen")])
+        let bedroom = try #require(plan.hearing.roomIndices[.named("Bedroom")])
+        let hall = try #require(plan.hearing.roomIndices[.named("Hall")])
+        #expect((plan.learning.rooms[hall].labelled.count > 0) == isTrained)
+        #expect(plan.floors.passage(from: kitchen, to: bedroom) == .costly)
+    }
+
     @Test func `A room that gets another name has the floor that is said of this name`() {
         var house = house(Self.floors(["Kitchen": 0, "Lounge": 1], stairs: []))
         #expect(house.engine.plan.floors.floor(of: RoomIndex(number: 1)) == nil)

@@ -68,9 +68,12 @@ struct GatewaySurveyReport {
             let gateway = random.below(home.count)
             // What was wrong before is counted above.
             guard !survey.changes.contains(where: { $0.gateway == names[gateway] }) else { continue }
+            let before = home.heard(of: gateway)
             home.happen(kind.0, to: gateway)
+            let after = home.heard(of: gateway)
+            let changes = Set(before.keys).union(after.keys).map { abs((before[$0] ?? -97.4) - (after[$0] ?? -97.4)) }
             outcomes[index].events += 1
-            let before = outcomes[index].named.count
+            let namedBefore = outcomes[index].named.count
             for minute in 1...1440 {
                 pass(&home, &survey, names)
                 guard let change = survey.changes.first(where: { $0.gateway == names[gateway] }) else { continue }
@@ -79,8 +82,10 @@ struct GatewaySurveyReport {
                 break
             }
             if printsEach {
-                let after = outcomes[index].named.count > before ? outcomes[index].named.last : nil
-                print("each\t\(number)\t\(kind.1)\t\(names[gateway]) of \(home.count)\t\(after ?? -1)")
+                let named = outcomes[index].named.count > namedBefore ? outcomes[index].named.last : nil
+                print(
+                    "each\t\(number)\t\(kind.1)\t\(names[gateway]) of \(home.count)\t\(named ?? -1)\t"
+                        + changes.sorted().map { fixed($0, 0) }.joined(separator: " "))
             }
         }
     }

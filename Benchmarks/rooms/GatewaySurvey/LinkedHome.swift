@@ -71,6 +71,23 @@ struct LinkedHome {
         }
     }
 
+    /// With which mean level each other gateway hears this one, while nothing is in the way, dBm; nil: it receives less than one packet of
+    /// twenty.
+    func heard(of gateway: Int) -> [Int: Double] {
+        var heard: [Int: Double] = [:]
+        for link in links where link.one == gateway || link.other == gateway {
+            let receiver = link.one == gateway ? link.other : link.one
+            let level =
+                link.mean + link.furniture + powers[gateway] + radio.receivers[receiver].gain - covers[gateway]
+                - covers[receiver]
+            if level > Self.leastHeard { heard[receiver] = level }
+        }
+        return heard
+    }
+
+    /// One packet of twenty is received with this level, dBm.
+    private static let leastHeard = -97.4
+
     private mutating func move(_ gateway: Int, to room: Int, ifFar isFar: (Double) -> Bool) {
         let place = plan.rooms[room]
         var point = radio.receivers[gateway].at

@@ -12,6 +12,9 @@ struct FloorsReport {
         var wrongFloor: Double
         /// The part of it within 15 s after a change of floors.
         var late: Double
+        /// The share of the time in which a program would report a wrong floor that knew the room of each packet as soon as the message
+        /// about it is there.
+        var least: Double
         /// Changes of floors in an hour.
         var changes: Double
         var score: Score
@@ -39,14 +42,16 @@ struct FloorsReport {
 
     private mutating func play(_ home: RandomHome) {
         let trials = home.trials.filter(\.isWorn)
+        let least = trials.map { FloorShare($0.session.stays, home.leastDelayed($0.session), home.plan).wrong }
         for (use, trained) in Self.uses.enumerated() {
             for (index, floors) in FloorKnowledge.allCases.enumerated() {
                 let reports = home.reports(of: trials, trainedBy: trained.use, tuning, floors: floors)
                 let pairs = zip(trials.map(\.session), reports)
-                let shares = pairs.map { Self.wrongFloor($0, $1, home.plan) }
+                let shares = pairs.map { FloorShare($0.stays, $1, home.plan) }
                 let result = Figures(
                     number: home.number, wrongFloor: shares.map(\.wrong).reduce(0, +) / Double(max(1, shares.count)),
                     late: shares.map(\.late).reduce(0, +) / Double(max(1, shares.count)),
+                    least: least.reduce(0, +) / Double(max(1, least.count)),
                     changes: shares.map(\.changes).reduce(0, +) / Double(max(1, shares.count)),
                     score: Score(sessions: pairs.map { SessionScore($0, $1) }))
                 for kind in [home.nodePeriod == nil ? 0 : 1, 2] { figures[kind][use][index].append(result) }
@@ -60,44 +65,17 @@ struct FloorsReport {
         if printsEach { fflush(nil) }
     }
 
-    /// Share of seconds in which the reported room is on another floor than the tag.
-    private static func wrongFloor(_ session: Session, _ reports: [Report], _ plan: FloorPlan) -> (
-        wrong: Double, late: Double, changes: Double
-    ) {
-        let stays = session.stays
-        guard let first = stays.first, let last = stays.last else { return (0, 0, 0) }
-        var (next, room, stay, seconds, wrong, late, changes) = (0, -1, 0, 0, 0, 0, 0)
-        var changed = -Double.infinity
-        var second = first.from.rounded(.up)
-        while second <= last.to {
-            while next < reports.count, reports[next].time <= second {
-                room = reports[next].room
-                next += 1
-            }
-            while stay + 1 < stays.count, stays[stay + 1].from <= second {
-                stay += 1
-                if plan.rooms[stays[stay].room].floor != plan.rooms[stays[stay - 1].room].floor {
-                    changed = stays[stay].from
-                    changes += 1
-                }
-            }
-            seconds += 1
-            if room >= 0, plan.rooms[room].floor != plan.rooms[stays[stay].room].floor {
-                wrong += 1
-                if second - changed < 15 { late += 1 }
-            }
-            second += 1
-        }
-        let all = Double(max(1, seconds))
-        return (Double(wrong) / all, Double(late) / all, Double(changes) / all * 3600)
-    }
-
     private func printTable(of kind: Int) {
         let count = figures[kind][0][0].count
         guard count > 0 else { return }
         print(
             "\n\(Self.kinds[kind]): \(count) homes of two and three floors; mean [5 to 95 % of \(Bootstrap.draws) draws of homes], "
                 + "worst tenth; of the time right also the difference from no floors, and the homes that lose more than .01"
+        )
+        let least = figures[kind][0][0].map { $0.least * 100 }
+        print(
+            "whoever knew the room of each packet as soon as the message about it is there: "
+                + "\(fixed(least.reduce(0, +) / Double(count), 2)) % on the wrong floor, \(least.count { $0 > 0.5 }) homes of \(count) over .5 %"
         )
         for use in Self.uses.indices {
             for (index, floors) in FloorKnowledge.allCases.enumerated() {

@@ -51,4 +51,22 @@ extension RandomHome {
             return run.play(heard(trial.session), as: .test)
         }
     }
+
+    /// What a program would report that knew the room of each packet as soon as the message about it is there. No rule can be quicker: between
+    /// two packets nobody hears where the tag is, and receivers send what they heard once a second, or once in the period of a node.
+    func leastDelayed(_ session: Session) -> [Report] {
+        if let nodePeriod {
+            var nodes = NodeFeed(seed: 1, period: nodePeriod)
+            return nodes.heard(of: session).moments.map { ($0.time, $0.room) }
+        }
+        let reports: [Report] = session.moments.compactMap { moment in
+            let arrivals = phases.indices.compactMap { gateway -> Double? in
+                guard moment.levels[gateway] != nil else { return nil }
+                let second = (moment.time - phases[gateway]).rounded(.down) + 1
+                return second + phases[gateway]
+            }
+            return arrivals.min().map { ($0, moment.room) }
+        }
+        return reports.sorted { $0.time < $1.time }
+    }
 }

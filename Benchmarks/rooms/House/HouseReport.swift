@@ -77,6 +77,40 @@ struct HouseReport {
         print("deaf gateways: \(deaf.count), found: \(found.count), after at most \(fixed(found.last ?? .nan, 0)) s")
     }
 
+    // MARK: Floors, and gateways that hear each other
+
+    /// The same life without and with what the service can be told of the house: worn tags alone, untrained and after a walk.
+    func printFloors() {
+        print("\n\(fixed(hours, 0)) virtual hours of the worn tags: time right, false per tag-day, wrong floor and late part of it (%)")
+        for walks in [false, true] {
+            for hears in [false, true] {
+                for floors in FloorKnowledge.allCases {
+                    var house = SimulatedHouse(
+                        noise, seed: seed, tuning: tuning, intervals: Self.tags.filter(\.isWorn), floors: floors,
+                        hearsGateways: hears)
+                    if walks { house.trainWalk(tag: 2) }
+                    house.run(hours: 1, fails: false, leavesHome: false)
+                    house.beginMeasurement()
+                    house.run(hours: hours, fails: false, leavesHome: false)
+                    let lives = house.tags.indices.map { TagLife(house.tags[$0].stays, house.reports[$0], []) }
+                    let shares = house.tags.indices.map {
+                        FloorShare(house.tags[$0].stays, house.reports[$0], house.plan)
+                    }
+                    let count = Double(lives.count)
+                    let texts = [
+                        walks ? "after a walk" : "untrained", hears ? "gateways hear each other" : "",
+                        floors.rawValue, fixed(lives.reduce(0) { $0 + $1.right } / count, 3),
+                        fixed(Double(lives.reduce(0) { $0 + $1.falseChanges }) / hours * 24 / count, 0),
+                        fixed(shares.reduce(0) { $0 + $1.wrong } / count * 100, 2),
+                        fixed(shares.reduce(0) { $0 + $1.late } / count * 100, 2),
+                    ]
+                    print(Table.columns(texts, widths: [14, 26, 20, 7, 6, 7, 0]))
+                    fflush(nil)
+                }
+            }
+        }
+    }
+
     // MARK: Acceptance 4
 
     func printTraining() {

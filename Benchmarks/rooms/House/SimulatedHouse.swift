@@ -40,8 +40,14 @@ struct SimulatedHouse {
     private(set) var engineTime = 0.0
     private(set) var readings = 0
 
-    /// - Parameter intervals: Of the beacons of the tags, seconds.
-    init(_ noise: NoiseFit, seed: UInt64, tuning: RoomTuning, intervals: [(Double, isWorn: Bool)]) {
+    /// - Parameters:
+    ///   - intervals: Of the beacons of the tags, seconds.
+    ///   - floors: What the engine is told of the floors.
+    ///   - hearsGateways: Whether the gateways sent a beacon of their own for a day before, and the engine knows what they heard.
+    init(
+        _ noise: NoiseFit, seed: UInt64, tuning: RoomTuning, intervals: [(Double, isWorn: Bool)],
+        floors: FloorKnowledge = .nothing, hearsGateways: Bool = false
+    ) {
         self.noise = noise
         engine = RoomEngine(tuning: tuning)
         random = Random(seed: seed)
@@ -61,7 +67,42 @@ struct SimulatedHouse {
         }
         pass(.tags(descriptions), at: 1)
         for room in plan.rooms { pass(.card(gateway: room.name, room: room.name), at: 1) }
+        if floors != .nothing { pass(.floors(floors.told(of: plan)), at: 1) }
+        if hearsGateways {
+            let measured = surveyed(seed: seed)
+            pass(.offsets(measured.offsets), at: 1)
+            pass(.levels(measured), at: 1)
+        }
     }
+
+    /// What the gateways hear of each other in a day. A link has a place of its own, and fades by the minute as a tag that lies still.
+    private func surveyed(seed: UInt64) -> SurveyedLevels {
+        var random = Random(seed: seed &* 0x9e37_79b9_7f4a_7c15 &+ 1)
+        var survey = LevelSurvey()
+        let links = plan.rooms.indices.map { sender in
+            plan.rooms.indices.map { receiver in
+                plan.level(at: plan.rooms[sender].gateway, in: sender, gateway: receiver)
+                    + noise.slow / 2 * random.normal()
+            }
+        }
+        for minute in 0..<1440 {
+            let now = MonotonicInstant(nanoseconds: Int64(minute) * 60_000_000_000)
+            for (sender, row) in links.enumerated() {
+                for (receiver, mean) in row.enumerated() where sender != receiver {
+                    let level = mean + noise.fast / 2 * random.normal()
+                    guard level > Self.audible else { continue }
+                    survey.hear(
+                        sender: plan.rooms[sender].name, receiver: plan.rooms[receiver].name, level: Float(level),
+                        at: now)
+                }
+            }
+            survey.tick(at: now)
+        }
+        return survey.levels()
+    }
+
+    /// The weakest mean level of a minute of which a packet is received, dBm.
+    private static let audible = -97.0
 
     mutating func pass(_ input: RoomEngine.Input) { pass(input, at: time + 10) }
 

@@ -176,9 +176,13 @@ package struct SitePlan: Sendable {
 
     private mutating func arrangeStaleFloors() {
         let (gateways, rooms, learned) = (hearing.gateways, hearing.rooms, learning.rooms)
+        // A node sends once in some seconds, and a tag may pass the stairs between two of its messages.
+        func hearsEachSecond(_ gateway: GatewayIndex) -> Bool {
+            gateways[gateway].isListening && !gateways[gateway].isNode
+        }
+        let isOneQuick = gateways.indices.contains(where: hearsEachSecond)
         floors.arrange(rooms) { room in
-            learned[room].labelled.count > 0
-                || rooms[room].gateways.contains { gateways[$0].isListening || gateways[$0].isNode }
+            isOneQuick && learned[room].labelled.count > 0 || rooms[room].gateways.contains(where: hearsEachSecond)
         }
     }
 
