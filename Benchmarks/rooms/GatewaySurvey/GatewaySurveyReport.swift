@@ -71,7 +71,7 @@ struct GatewaySurveyReport {
             let before = home.heard(of: gateway)
             home.happen(kind.0, to: gateway)
             let after = home.heard(of: gateway)
-            let changes = Set(before.keys).union(after.keys).map { abs((before[$0] ?? -97.4) - (after[$0] ?? -97.4)) }
+            let changes = Set(before.keys).union(after.keys).map { (after[$0] ?? -97.4) - (before[$0] ?? -97.4) }
             outcomes[index].events += 1
             let namedBefore = outcomes[index].named.count
             for minute in 1...1440 {
