@@ -6,7 +6,8 @@ extension LevelSurveyTuning {
         "disturbance": \.disturbance, "move": \.move, "shadowed": \.shadowed, "shadow": \.shadow,
         "largestShadow": \.largestShadow, "shadowSpread": \.shadowSpread, "certain": \.certain,
         "certainOfChange": \.certainOfChange, "likely": \.likely, "audible": \.audible,
-        "missLevel": \.missLevel, "shareOfMeasuring": \.shareOfMeasuring,
+        "missLevel": \.missLevel, "shareOfMeasuring": \.shareOfMeasuring, "rise": \.rise,
+        "unexplained": \.unexplained, "unexplainedSpread": \.unexplainedSpread,
     ]
     private static let counts: [String: any WritableKeyPath<Self, Int> & Sendable] = [
         "readyBlocks": \.readyBlocks, "mostBlocks": \.mostBlocks, "leastNeighbours": \.leastNeighbours,

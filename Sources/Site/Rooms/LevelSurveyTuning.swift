@@ -13,6 +13,12 @@ package struct LevelSurveyTuning: Sendable {
     /// Share of the links in whose way something is, and by how much that changes them, dB.
     package var disturbed: Float = 0.15
     package var disturbance: Float = 6
+    /// The same for a level that rises above its mean of days. Bodies and doors take from a level. What gives is another place of a thing that
+    /// stood in the way, or the end of what usually is there.
+    package var rise: Float = 6
+    /// Share of the links that change for no reason that is known, and by how much, dB: one link alone names no gateway.
+    package var unexplained: Float = 0
+    package var unexplainedSpread: Float = 15
     /// By how much a level changes if one end is moved, dB.
     package var move: Float = 10
     /// What a body or a thing before a gateway does: it takes so much, dB, from this share of the links.

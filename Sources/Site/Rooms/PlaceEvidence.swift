@@ -19,8 +19,10 @@ struct PlaceEvidence: Sendable {
             let density = { (mean: Float, spread: Float) in
                 Self.density(link.decibels - mean, variance: link.variance + spread * spread)
             }
+            let disturbance = link.decibels > 0 ? tuning.rise : tuning.disturbance
             usual += FixedMath.log(
-                (1 - tuning.disturbed) * density(0, 0) + tuning.disturbed * density(0, tuning.disturbance))
+                (1 - tuning.disturbed - tuning.unexplained) * density(0, 0) + tuning.disturbed * density(0, disturbance)
+                    + tuning.unexplained * density(0, tuning.unexplainedSpread))
             moved += FixedMath.log(density(0, tuning.move))
             covered += FixedMath.log(
                 (1 - tuning.shadowed) * density(0, 0) + tuning.shadowed * density(-tuning.shadow, tuning.shadowSpread))
