@@ -7,7 +7,7 @@ extension LevelSurveyTuning {
         "largestShadow": \.largestShadow, "shadowSpread": \.shadowSpread, "certain": \.certain,
         "certainOfChange": \.certainOfChange, "likely": \.likely, "audible": \.audible,
         "missLevel": \.missLevel, "shareOfMeasuring": \.shareOfMeasuring, "rise": \.rise,
-        "unexplained": \.unexplained, "unexplainedSpread": \.unexplainedSpread,
+        "light": \.light, "lightSpread": \.lightSpread,
     ]
     private static let counts: [String: any WritableKeyPath<Self, Int> & Sendable] = [
         "readyBlocks": \.readyBlocks, "mostBlocks": \.mostBlocks, "leastNeighbours": \.leastNeighbours,

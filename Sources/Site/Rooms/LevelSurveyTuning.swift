@@ -15,16 +15,16 @@ package struct LevelSurveyTuning: Sendable {
     package var disturbance: Float = 6
     /// The same for a level that rises above its mean of days. Bodies and doors take from a level. What gives is another place of a thing that
     /// stood in the way, or the end of what usually is there.
-    package var rise: Float = 6
-    /// Share of the links that change for no reason that is known, and by how much, dB: one link alone names no gateway.
-    package var unexplained: Float = 0
-    package var unexplainedSpread: Float = 15
+    package var rise: Float = 4
     /// By how much a level changes if one end is moved, dB.
     package var move: Float = 10
     /// What a body or a thing before a gateway does: it takes so much, dB, from this share of the links.
     package var shadowed: Float = 0.7
     package var shadow: Float = 9
     package var shadowSpread: Float = 5
+    /// What remains where a body that often rests before a gateway, and is part of the mean, has gone: it gives so much, dB, to the same share.
+    package var light: Float = 5
+    package var lightSpread: Float = 3
     /// No body takes more than this from half of the levels, dB.
     package var largestShadow: Float = 20
     /// Natural logarithm of the odds from which a block speaks for a move, or for one of both.

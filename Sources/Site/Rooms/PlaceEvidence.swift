@@ -14,25 +14,27 @@ struct PlaceEvidence: Sendable {
     /// nil if there are too few neighbours to tell the gateway from them.
     init?(of links: [LinkChange], _ tuning: LevelSurveyTuning) {
         guard links.count >= tuning.leastNeighbours else { return nil }
-        var (usual, moved, covered): (Float, Float, Float) = (0, 0, 0)
+        var (usual, moved, covered, uncovered): (Float, Float, Float, Float) = (0, 0, 0, 0)
         for link in links {
             let density = { (mean: Float, spread: Float) in
                 Self.density(link.decibels - mean, variance: link.variance + spread * spread)
             }
             let disturbance = link.decibels > 0 ? tuning.rise : tuning.disturbance
             usual += FixedMath.log(
-                (1 - tuning.disturbed - tuning.unexplained) * density(0, 0) + tuning.disturbed * density(0, disturbance)
-                    + tuning.unexplained * density(0, tuning.unexplainedSpread))
+                (1 - tuning.disturbed) * density(0, 0) + tuning.disturbed * density(0, disturbance))
             moved += FixedMath.log(density(0, tuning.move))
             covered += FixedMath.log(
                 (1 - tuning.shadowed) * density(0, 0) + tuning.shadowed * density(-tuning.shadow, tuning.shadowSpread))
+            uncovered += FixedMath.log(
+                (1 - tuning.shadowed) * density(0, 0) + tuning.shadowed * density(tuning.light, tuning.lightSpread))
         }
         neighbours = links.count
         deviating = links.count { $0.deviates(tuning) }
         decibels = links.map(\.decibels).sorted()[links.count / 2]
         let mayBeShadow = decibels > -tuning.largestShadow
-        ofMove = moved - (mayBeShadow ? max(usual, covered) : usual)
-        ofChange = max(moved, covered) - usual
+        let still = max(usual, uncovered)
+        ofMove = moved - (mayBeShadow ? max(still, covered) : still)
+        ofChange = max(moved, covered) - still
         isCover = covered >= moved
     }
 
