@@ -170,7 +170,9 @@ import Testing
         house.pass(.floors(Self.stairs))
         if isTrained { house.pass(.learn(room: "Hall", tag: "jane", .seconds(60))) }
         for _ in 0..<13 {
-            for (node, _) in Self.gateways { house.sendAsNode(node, level: node == "h" ? -55 : -85, at: house.now + 1.2) }
+            for (node, _) in Self.gateways {
+                house.sendAsNode(node, level: node == "h" ? -55 : -85, at: house.now + 1.2)
+            }
         }
         if isTrained { house.pass(.learn(room: "Kitchen", tag: "jane", .zero)) }
         house.sendAsNode("k", level: -80, at: house.now + 1)

@@ -9,6 +9,8 @@ private struct Home {
     var powers: [String: Float] = [:]
     /// dB that each gateway loses in both directions.
     var covers: [String: Float] = [:]
+    /// dB that the way between two gateways takes less than usual.
+    var gifts: [Set<String>: Float] = [:]
     /// Gateways that neither send nor hear.
     var off: Set<String> = []
     var survey = LevelSurvey()
@@ -32,6 +34,7 @@ private struct Home {
                     let loss = covers[sender, default: 0] + covers[receiver, default: 0]
                     let level =
                         -50 - 2 * abs(there - here) + gains[receiver, default: 0] + powers[sender, default: 0] - loss
+                        + gifts[[sender, receiver], default: 0]
                     survey.hear(sender: sender, receiver: receiver, level: level + Float(minute / 3 % 3 - 1), at: now)
                 }
             }
@@ -84,6 +87,31 @@ private struct Home {
         #expect(home.survey.changes.map(\.kind) == [.covered])
         #expect(home.survey.changes.first?.gateway == "bath")
         #expect((home.survey.changes.first.map(\.decibels) ?? 0) < -8)
+    }
+
+    @Test func `Two of four levels that rise far name a gateway at once: no body and no door gives so much`() {
+        var home = Home.five
+        home.pass(minutes: Home.day)
+        home.gifts = [["hall", "attic"]: 18, ["hall", "study"]: 14]
+        home.pass(minutes: 10)
+        #expect(home.survey.changes.map(\.gateway) == ["hall"])
+        #expect(home.survey.changes.first?.kind == .moved)
+    }
+
+    @Test func `As far down, the same levels name nothing: two people may sit in the way`() {
+        var home = Home.five
+        home.pass(minutes: Home.day)
+        home.gifts = [["hall", "attic"]: -18, ["hall", "study"]: -14]
+        home.pass(minutes: 10)
+        #expect(home.survey.changes.isEmpty)
+    }
+
+    @Test func `That all levels of a gateway rise a little is no move: a person who often sits before it is away`() {
+        var home = Home.five
+        home.pass(minutes: Home.day)
+        for other in ["hall", "kitchen", "study", "attic"] { home.gifts[["bath", other]] = 6 }
+        home.pass(minutes: 12 * 60)
+        #expect(home.survey.changes.isEmpty)
     }
 
     @Test func `What no body takes from all levels is a move at once`() {

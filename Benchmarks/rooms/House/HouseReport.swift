@@ -81,7 +81,9 @@ struct HouseReport {
 
     /// The same life without and with what the service can be told of the house: worn tags alone, untrained and after a walk.
     func printFloors() {
-        print("\n\(fixed(hours, 0)) virtual hours of the worn tags: time right, false per tag-day, wrong floor and late part of it (%)")
+        print(
+            "\n\(fixed(hours, 0)) virtual hours of the worn tags: time right, false per tag-day, wrong floor and late part of it (%)"
+        )
         for walks in [false, true] {
             for hears in [false, true] {
                 for floors in FloorKnowledge.allCases {
