@@ -24,7 +24,7 @@ package struct LevelSurveyTuning: Sendable {
     package var shadowSpread: Float = 5
     /// What remains where a body that often rests before a gateway, and is part of the mean, has gone: it gives so much, dB, to the same share.
     package var light: Float = 5
-    package var lightSpread: Float = 3
+    package var lightSpread: Float = 2
     /// No body takes more than this from half of the levels, dB.
     package var largestShadow: Float = 20
     /// Natural logarithm of the odds from which a block speaks for a move, or for one of both.
