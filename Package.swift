@@ -382,7 +382,7 @@ let package = Package(
                 "SiteProtocol",
             ],
             path: "Benchmarks/rooms",
-            exclude: ["run", "load"], swiftSettings: settings),
+            exclude: ["run", "load", "instructions"], swiftSettings: settings),
         .target(
             name: "StatusPageSupport",
             dependencies: [

@@ -6,7 +6,7 @@ import Presence
 /// Measures what is done for every report.
 ///
 ///     HotPath figures FOLDER...        a table of times; each folder is of make-capture
-///     HotPath once STAGE FOLDER N      one stage, N times, for valgrind
+///     HotPath once STAGE FOLDER N [G]  one stage, N times, for valgrind; with G gateways, where the stage has any
 ///     HotPath allocations STAGE FOLDER allocations of one stage once the beacons are known, and for how many reports
 @main
 struct HotPath {
@@ -18,10 +18,11 @@ struct HotPath {
         if arguments.first == "figures", arguments.count > 1 {
             let corpora = try arguments.dropFirst().map { try Corpus(folder: $0) }
             for corpus in corpora { try measure(corpus) }
-        } else if arguments.first == "once", arguments.count == 4, let stage = Stage(rawValue: arguments[2]),
-            let count = Int(arguments[4])
+        } else if arguments.first == "once", (4...5).contains(arguments.count),
+            let stage = Stage(rawValue: arguments[2]), let count = Int(arguments[4]),
+            let gateways = Int(arguments.dropFirst(4).first ?? "10"), gateways > 0
         {
-            let pass = stage.repeated(over: try Corpus(folder: arguments[3]))
+            let pass = stage.repeated(over: try Corpus(folder: arguments[3]), gateways: gateways)
             var reports: UInt64 = 0
             for _ in 0..<count { reports = pass() }
             print(reports)
@@ -35,7 +36,9 @@ struct HotPath {
             print("\(allocations) \(reports)")
         } else {
             let stages = Stage.allCases.map(\.rawValue).joined(separator: "|")
-            print("usage: HotPath figures FOLDER... | once STAGE FOLDER N | allocations STAGE FOLDER; STAGE: \(stages)")
+            print(
+                "usage: HotPath figures FOLDER... | once STAGE FOLDER N [G] | allocations STAGE FOLDER; STAGE: \(stages)"
+            )
             exit(64)
         }
     }

@@ -16,13 +16,20 @@ enum Stage: String, CaseIterable {
     case identities
     /// From a sighting to the readings of each second.
     case feed
+    /// From the bytes of a message of a gateway to these readings.
+    case messages
     /// From these readings to the room of each tag.
     case rooms
+    /// The same where it is known what gateways hear of each other, on which floors the rooms are, and both.
+    case survey
+    case floors
+    case both
 
     /// Does this for every report of the corpus, or for readings of its own.
     ///
+    /// - Parameter gateways: Of the site whose engine is given readings.
     /// - Returns: A function of one pass; it returns the number of reports.
-    func repeated(over corpus: Corpus) -> () -> UInt64 {
+    func repeated(over corpus: Corpus, gateways: Int = 10) -> () -> UInt64 {
         switch self {
         case .floor:
             let course = Course(corpus, regions: [])
@@ -39,10 +46,19 @@ enum Stage: String, CaseIterable {
         case .feed:
             var course = FeedCourse(corpus)
             return { UInt64(course.run()) }
-        case .rooms:
-            var course = RoomsCourse()
+        case .messages:
+            let course = MessagesCourse()
             return { UInt64(course.run()) }
+        case .rooms: return Self.rooms(gateways, [])
+        case .survey: return Self.rooms(gateways, .survey)
+        case .floors: return Self.rooms(gateways, .floors)
+        case .both: return Self.rooms(gateways, [.survey, .floors])
         }
+    }
+
+    private static func rooms(_ gateways: Int, _ knowledge: RoomsCourse.Knowledge) -> () -> UInt64 {
+        var course = RoomsCourse(gateways: gateways, knowing: knowledge)
+        return { UInt64(course.run()) }
     }
 }
 

@@ -71,6 +71,14 @@ import Testing
             ])
     }
 
+    @Test func `Of many problems the first are told, and how many there are besides`() {
+        let floors = (10..<33).map { (RoomName.named("Room \($0)"), RoomFloor(floor: 1)) }
+        let told = problems(site(Dictionary(uniqueKeysWithValues: floors), [("k", "Kitchen", 0)])).map(\.text)
+        #expect(told.count == 21)
+        #expect(told.dropLast().last == "the configuration says where Room 29 is, and there is no such room")
+        #expect(told.last == "and 3 more of this kind")
+    }
+
     @Test func `Stairs and floors of rooms that do not exist are told by name`() {
         let site = site(
             [.named("Landing"): RoomFloor(isStairs: true), .named("Atic"): RoomFloor(floor: 2)], [("k", "Kitchen", 0)])

@@ -89,7 +89,7 @@ import Testing
         var before: Float = 0
         for second in 1...5 {
             window(&tag, [-60, -66], &observation, knowledge(), at: seconds(Double(second)))
-            transition.advance(&tag, observation, knowledge(), at: seconds(Double(second)))
+            transition.advance(&tag, observation, knowledge(), Table(), Table(), at: seconds(Double(second)))
             #expect(tag.belief.probability(of: kitchen) > before)
             before = tag.belief.probability(of: kitchen)
             #expect(abs(tag.belief.rooms.reduce(0) { $0 + $1.probability } - 1) < 1e-5)
@@ -102,7 +102,7 @@ import Testing
         tuning.transition.windowCap = 1
         var (tag, observation, transition) = (tag(), observation(), Transition(tuning))
         window(&tag, [-40, -94], &observation, knowledge(), at: seconds(1))
-        transition.advance(&tag, observation, knowledge(), at: seconds(1))
+        transition.advance(&tag, observation, knowledge(), Table(), Table(), at: seconds(1))
         let odds = tag.belief.probability(of: kitchen) / tag.belief.probability(of: hall)
         #expect(FixedMath.log(odds) <= 1.001, "\(odds)")
     }

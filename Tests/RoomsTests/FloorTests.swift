@@ -62,7 +62,7 @@ import Testing
         let from = try #require(rooms.firstIndex { $0.name.name == trial.from })
         let to = try #require(rooms.firstIndex { $0.name.name == trial.to })
         #expect(floors.passage(from: from, to: to) == trial.expected)
-        #expect(!floors.isStale && !floors.isEmpty)
+        #expect(!floors.isStale && !floors.places.isEmpty)
     }
 
     @Test func `A broken lock is told once a day for each pair of rooms`() {
@@ -186,11 +186,19 @@ import Testing
 
     @Test func `A room that gets another name has the floor that is said of this name`() {
         var house = house(Self.floors(["Kitchen": 0, "Lounge": 1], stairs: []))
-        #expect(house.engine.plan.floors.floor(of: RoomIndex(number: 1)) == nil)
+        #expect(!house.engine.plan.floors.places[place: RoomIndex(number: 1)].isKnown)
         house.pass(.card(gateway: "h", room: "Lounge"))
         house.seconds(2, levels(near: "k"))
         let lounge = house.engine.plan.hearing.roomIndices[.named("Lounge")]
-        #expect(lounge.flatMap { house.engine.plan.floors.floor(of: $0) } == 1)
+        #expect(lounge.map { house.engine.plan.floors.places[place: $0].floor } == 1)
+    }
+
+    @Test func `A card that says nothing new leaves all as it was found`() {
+        var house = house(Self.stairs)
+        house.pass(.card(gateway: "h", room: "Hall"))
+        #expect(!house.engine.plan.floors.isStale)
+        house.pass(.card(gateway: "h", room: "hall"))
+        #expect(house.engine.plan.floors.isStale, "another form of the name")
     }
 
     @Test func `All receivers of a floor speak for it`() {

@@ -34,6 +34,12 @@ import Testing
         return vector
     }
 
+    private func logLikelihood(in room: SurveyedRoom, _ vector: LevelVector) -> Float {
+        var window = SurveyedWindow(tuning)
+        window.take(vector, tuning)
+        return window.logLikelihood(in: room, vector.levels)
+    }
+
     // MARK: In the engine
 
     @Test func `A tag is in the room whose gateway is heard elsewhere as the tag is`() {
@@ -43,6 +49,14 @@ import Testing
             house.seconds(30, Self.doubtful)
             #expect(house.reported == [nil, room])
         }
+    }
+
+    @Test func `What a gateway without a room hears of others counts once it was heard itself`() {
+        var house = House([("k", "Kitchen"), ("h", "Hall")])
+        house.pass(.levels(Self.levels()))
+        for _ in 0..<2 { house.send(from: "b", level: -80) }
+        house.pass(.levels(Self.levels()))
+        #expect(house.engine.plan.surveyedLevel(of: "b", in: "Kitchen") != nil)
     }
 
     @Test func `Levels that are not told again are over`() {
@@ -88,26 +102,26 @@ import Testing
 
     @Test func `What is louder or quieter by the same everywhere fits almost as well`() {
         let here = room([-55, -70, -80])
-        let fit = here.logLikelihood(window([-55, -70, -80]), tuning)
-        #expect(here.logLikelihood(window([-63, -78, -88]), tuning) > fit - 0.3)
-        #expect(here.logLikelihood(window([-63, -62, -88]), tuning) < fit - 1)
+        let fit = logLikelihood(in: here, window([-55, -70, -80]))
+        #expect(logLikelihood(in: here, window([-63, -78, -88])) > fit - 0.3)
+        #expect(logLikelihood(in: here, window([-63, -62, -88])) < fit - 1)
     }
 
     @Test func `One gateway far from what is expected says no more than that it is wrong here`() {
         let here = room([-55, -70, -80])
-        let wrong = here.logLikelihood(window([-55, -70, -30]), tuning)
-        #expect(wrong > here.logLikelihood(window([-55, -70, -80]), tuning) - 12)
+        let wrong = logLikelihood(in: here, window([-55, -70, -30]))
+        #expect(wrong > logLikelihood(in: here, window([-55, -70, -80])) - 12)
     }
 
     @Test func `The silence of a gateway that should hear the tag speaks against the room`() {
         let (near, far) = (room([-55, -60]), room([-55, -98]))
         let silent = window([-55, nil], packets: 4)
-        #expect(near.logLikelihood(silent, tuning) < far.logLikelihood(silent, tuning) - 1)
+        #expect(logLikelihood(in: near, silent) < logLikelihood(in: far, silent) - 1)
     }
 
     @Test func `Only the silence of the loudest counts, however many gateways there are`() {
         let many = room([Float](repeating: -60, count: 100))
-        let silence = many.logLikelihood(window([Float?](repeating: nil, count: 100), packets: 9), tuning)
+        let silence = logLikelihood(in: many, window([Float?](repeating: nil, count: 100), packets: 9))
         #expect(silence > -2.1 * Float(RoomLevels.mostCells) && silence < -1.5 * Float(RoomLevels.mostCells))
     }
 
@@ -138,6 +152,7 @@ extension SitePlan {
         guard let gateway = hearing.gateway(named: gateway),
             let room = hearing.rooms.indices.first(where: { hearing.rooms[$0].name.name == room })
         else { return nil }
-        return learning.rooms[room].surveyed.cells.first { $0.gateway == gateway }?.mean
+        let cells = learning.rooms[room].surveyed.cells
+        return cells.contains(index: gateway) && !cells[gateway].mean.isNaN ? cells[gateway].mean : nil
     }
 }

@@ -120,6 +120,11 @@ package struct SiteFloors: Hashable, Sendable {
                 remedy: "correct the name in 'rooms.floors' and 'rooms.stairs', or train the room"
             )
         }
-        return Array(problems.prefix(Self.mostProblems))
+        if problems.count > Self.mostProblems {
+            let others = problems.count - Self.mostProblems
+            problems.removeLast(others)
+            problems.append((text: "and \(others) more of this kind", remedy: "correct those above first"))
+        }
+        return problems
     }
 }

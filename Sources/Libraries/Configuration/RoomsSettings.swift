@@ -42,12 +42,9 @@ package struct RoomsSettings: Hashable, Sendable {
     package struct RoomOnFloor: Hashable, Sendable {
         /// As that of `GatewayRoom`.
         package var room: String
-        /// -9 … 99; 0 is the ground floor.
+        /// One of `roomFloors`.
         package var floor: Int
     }
-
-    /// The floors that a room can be on.
-    static let floors: ClosedRange<Int64> = -9...99
 
     /// The longest name of a room in bytes, like any name in the messages of a site.
     package static let mostRoomNameBytes = 128

@@ -25,8 +25,12 @@ struct Belief: Sendable {
 
     /// Replaces the rooms. This reuses the memory, which is no larger than needed.
     mutating func replace(by new: [RoomBelief]) {
-        rooms.removeAll(keepingCapacity: true)
-        rooms.reserveCapacity(new.count)
-        for belief in new { rooms.append(belief) }
+        if rooms.count != new.count {
+            rooms.removeAll(keepingCapacity: true)
+            rooms.reserveCapacity(new.count)
+            for belief in new { rooms.append(belief) }
+        } else {
+            for index in new.indices { rooms[index] = new[index] }
+        }
     }
 }

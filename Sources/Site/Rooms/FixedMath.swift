@@ -7,12 +7,17 @@ package enum FixedMath {
     /// `ln2` in two parts. The high part has few bits, so its products with small integers are exact.
     private static let ln2High: Float = 0.693_359_375
     private static let ln2Low: Float = -2.121_944_4e-4
+    /// 3 · 2^22.
+    private static let large: Float = 12_582_912
 
     /// e to the power of `x`, relative error below 3e-7; 0 for NaN and for `x` up to -87, e^88 for `x` above 88.
     package static func exp(_ x: Float) -> Float {
         guard x > -87 else { return 0 }
         let x = min(x, 88)
-        let exponent = (x / ln2).rounded(.toNearestOrEven)
+        // The last bit of such a large number is 1, so that the sum is rounded to a whole number, and its bits count from there. A call of
+        // `rounded` costs more than all the rest.
+        let large = x / ln2 + Self.large
+        let exponent = large - Self.large
         let r = (x - exponent * ln2High) - exponent * ln2Low
         // Taylor's polynomial: |r| is at most ln 2 / 2.
         var sum: Float = 1.0 / 5040
@@ -23,7 +28,7 @@ package enum FixedMath {
         sum = sum * r + 0.5
         sum = sum * r + 1
         sum = sum * r + 1
-        return sum * Float(bitPattern: UInt32(truncatingIfNeeded: Int32(exponent) + 127) << 23)
+        return sum * Float(bitPattern: (large.bitPattern &- Self.large.bitPattern &+ 127) << 23)
     }
 
     /// Natural logarithm, error below 2e-7 of the larger of 1 and the result; -87 for zero, negative numbers, subnormal numbers

@@ -2,64 +2,91 @@
 ///
 /// All windows share its memory, so that none of them allocates.
 struct FloorRule: Sendable {
-    /// The site as a window needs it.
-    struct Site {
-        let floors: Floors
-        let gateways: Table<GatewayIndex, GatewayState>
-    }
-
     /// The log likelihood of each weighed room, with what all receivers of its floor say.
     private(set) var evidence: [Float] = []
-    /// Of each floor that hears the tag.
-    private var sums: [(floor: Int, sum: Float)] = []
+    /// Of each weighed room.
+    private var places: [Floors.Place] = []
+    /// Whether they are on several floors.
+    private var areApart = false
+    /// Of each floor that hears the tag: what its receivers add up to, and what that adds to the log likelihood of its rooms.
+    private var sums: [(floor: Int16, sum: Float, worth: Float)] = []
     private let tuning: FloorTuning
     private let exitPrior: Float
 
     init(_ tuning: RoomTuning) { (self.tuning, exitPrior) = (tuning.floors, tuning.transition.exitPrior) }
 
     /// Fills `evidence`, and weighs whether the window contradicts the floor of the reported room.
-    mutating func weigh(_ tag: inout Tag, _ seen: borrowing Observation, _ site: borrowing Site) {
-        addUpFloors(seen, site)
-        let best = sums.reduce(-Float.infinity) { max($0, $1.sum) }
-        evidence.removeAll(keepingCapacity: true)
+    ///
+    /// - Parameter floors: Where each room of the site is.
+    mutating func weigh(
+        _ tag: inout Tag, _ seen: borrowing Observation, _ floors: Table<RoomIndex, Floors.Place>,
+        _ gateways: Table<GatewayIndex, GatewayState>
+    ) {
+        addUpFloors(seen, floors, gateways)
+        var best = -Float.infinity
+        for index in sums.indices { best = max(best, sums[index].sum) }
+        for index in sums.indices { sums[index].worth = worth(sums[index].sum, best) }
+        evidence.resize(to: seen.rooms.count, 0)
+        places.resize(to: seen.rooms.count, Floors.Place())
+        areApart = false
+        var first = Floors.Place.unknown
         for index in seen.rooms.indices {
-            let own = seen.evidence[index]
-            guard best > 0, let floor = site.floors.floor(of: seen.rooms[index]) else {
-                evidence.append(own)
-                continue
+            let place = floors[place: seen.rooms[index]]
+            places[index] = place
+            evidence[index] = seen.evidence[index]
+            guard place.isKnown else { continue }
+            if first != place.floor, first != Floors.Place.unknown { areApart = true }
+            first = place.floor
+            if let heard = sums.firstIndex(where: { $0.floor == place.floor }) {
+                evidence[index] += sums[heard].worth
+            } else if best > 0 {
+                // A floor that does not hear the tag.
+                evidence[index] += worth(1, best)
             }
-            let sum = sums.first { $0.floor == floor }?.sum ?? 1
-            evidence.append(own + tuning.floorShare * FixedMath.log(sum / best))
         }
-        doubtFloor(of: &tag, seen, site.floors)
+        doubtFloor(of: &tag, seen, floors)
+    }
+
+    /// What the receivers of a floor add to the log likelihood of its rooms.
+    private func worth(_ sum: Float, _ best: Float) -> Float {
+        sum == best ? 0 : tuning.floorShare * FixedMath.log(sum / best)
     }
 
     /// Adds up the receivers that heard the tag, by floor. One that only misses it would add nothing.
-    private mutating func addUpFloors(_ seen: borrowing Observation, _ site: borrowing Site) {
+    private mutating func addUpFloors(
+        _ seen: borrowing Observation, _ floors: Table<RoomIndex, Floors.Place>,
+        _ gateways: Table<GatewayIndex, GatewayState>
+    ) {
         sums.removeAll(keepingCapacity: true)
-        for gateway in seen.gathered {
-            guard let level = seen.window.levels[gateway].dBm, let room = site.gateways[gateway].room,
-                let floor = site.floors.floor(of: room)
+        for index in seen.gathered.indices {
+            let gateway = seen.gathered[index]
+            guard let level = seen.window.levels[gateway].dBm, let room = gateways[gateway].room,
+                floors[place: room].isKnown
             else { continue }
-            let height = level - site.gateways[gateway].offset - tuning.leastLevel
+            let floor = floors[place: room].floor
+            let height = level - gateways[gateway].offset - tuning.leastLevel
             let part = FixedMath.exp(height * tuning.floorSlope)
             if let index = sums.firstIndex(where: { $0.floor == floor }) {
                 sums[index].sum += part
             } else {
-                sums.append((floor, 1 + part))
+                sums.append((floor, 1 + part, 0))
             }
         }
     }
 
     /// The stairs do not allow another floor, but the readings may speak for it.
-    private func doubtFloor(of tag: inout Tag, _ seen: borrowing Observation, _ floors: Floors) {
-        guard let room = tag.room, let floor = floors.floor(of: room) else { return tag.floorDoubt.end() }
+    ///
+    /// It changes nothing here, but otherwise the call would copy the rule.
+    private mutating func doubtFloor(
+        of tag: inout Tag, _ seen: borrowing Observation, _ floors: Table<RoomIndex, Floors.Place>
+    ) {
+        guard let room = tag.room, floors[place: room].isKnown else { return tag.floorDoubt.end() }
+        let place = floors[place: room]
         var (own, other) = (-Float.infinity, -Float.infinity)
-        for index in seen.rooms.indices {
-            switch floors.floor(of: seen.rooms[index]) {
-            case floor, nil: own = max(own, evidence[index])
-            case .some:
-                guard floors.passage(from: room, to: seen.rooms[index]) == .locked else { continue }
+        for index in places.indices {
+            if !places[index].isKnown || places[index].floor == place.floor {
+                own = max(own, evidence[index])
+            } else if place.passage(to: places[index]) == .locked {
                 other = max(other, evidence[index])
             }
         }
@@ -75,23 +102,29 @@ struct FloorRule: Sendable {
     ///   - before: The same before the window.
     func keep(
         _ arriving: inout [Float], from before: [Float], of tag: borrowing Tag, _ seen: borrowing Observation,
-        _ learned: Table<RoomIndex, RoomKnowledge>, _ site: borrowing Site
+        _ learned: Table<RoomIndex, RoomKnowledge>
     ) {
-        let others = Float(max(1, seen.rooms.count - 1))
+        guard areApart else { return }
+        let others = Float(max(1, places.count - 1))
         let isUnheard = seen.window.elapsed > tuning.stairsSeconds
-        for from in seen.rooms.indices where before[from] > 0 {
-            let exits = learned[seen.rooms[from]].exits
-            let unit = before[from] / (exits.changes + exitPrior)
-            for target in seen.rooms.indices where target != from {
+        let isBroken = tag.floorDoubt.isBroken
+        var arriving = arriving.mutableSpan
+        for from in places.indices where before[from] > 0 && places[from].isKnown {
+            let place = places[from]
+            let room = seen.rooms[from]
+            let unit = before[from] / (learned[room].exits.changes + exitPrior)
+            let areExitsKnown = !learned[room].exits.exits.isEmpty
+            for target in places.indices where target != from {
                 let share: Float
-                switch site.floors.passage(from: seen.rooms[from], to: seen.rooms[target]) {
+                switch place.passage(to: places[target]) {
                 case .free: continue
                 case .costly: share = tuning.changeShare
                 case .locked:
-                    if tag.floorDoubt.isBroken { continue }
+                    if isBroken { continue }
                     share = isUnheard ? tuning.changeShare : 0
                 }
-                let lost = unit * (exitPrior / others + exits.count(of: seen.rooms[target])) * (1 - share)
+                let count = areExitsKnown ? learned[room].exits.count(of: seen.rooms[target]) : 0
+                let lost = unit * (exitPrior / others + count) * (1 - share)
                 arriving[target] = max(0, arriving[target] - lost)
                 arriving[from] += lost
             }

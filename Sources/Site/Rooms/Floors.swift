@@ -9,24 +9,27 @@ struct Floors: Sendable {
     /// What a tag may do between two rooms.
     enum Passage { case free, costly, locked }
 
-    /// A room as the rule needs it.
-    private struct Place: Sendable {
-        var floor: Int?
+    /// A room as the rule needs it: eight bytes, because it is read for each room of each window.
+    struct Place: Sendable, BitwiseCopyable {
+        static let unknown = Int16.min
+        var floor = Self.unknown
+        /// How many floors below its floor are closed.
+        var closedBelow: Int16 = 0
         var isStairs = false
-        /// Whether all stairs of its floor are heard, and it is none of them.
+        /// Whether all stairs of its floor are heard, and whether it is none of them besides.
+        var isClosed = false
         var isEnclosed = false
+
+        var isKnown: Bool { floor != Self.unknown }
     }
 
     /// By `RoomName.key`.
     private var told: [String: RoomFloor] = [:]
-    private var places = Table<RoomIndex, Place>()
-    /// The floors all of whose stairs are heard.
-    private var closed: Set<Int> = []
+    /// Empty if nothing is known of any floor, so that no rule applies.
+    private(set) var places = Table<RoomIndex, Place>()
     /// When it was last told that the lock between two rooms was broken.
     private var findings: [Set<RoomIndex>: MonotonicInstant] = [:]
 
-    /// Whether nothing is known of any floor, so that no rule applies.
-    private(set) var isEmpty = true
     /// Whether `arrange` is to be called before the rule is asked.
     private(set) var isStale = false
 
@@ -50,39 +53,30 @@ struct Floors: Sendable {
     /// - Parameter isHeard: Whether a tag in the room would be noticed.
     mutating func arrange(_ rooms: Table<RoomIndex, Room>, isHeard: (RoomIndex) -> Bool) {
         isStale = false
-        places = Table(
-            rooms.elements.map { room in
-                let known = told[room.name.key]
-                return Place(floor: known?.floor, isStairs: known?.isStairs ?? false)
-            })
-        isEmpty = !places.elements.contains { $0.floor != nil }
-        var (stairs, deaf): (Set<Int>, Set<Int>) = ([], [])
-        for room in places.indices {
-            guard places[room].isStairs, let floor = places[room].floor else { continue }
-            stairs.insert(floor)
-            if !isHeard(room) { deaf.insert(floor) }
+        places = Table()
+        guard told.values.contains(where: { $0.floor != nil }) else { return }
+        for room in rooms.indices {
+            let known = told[rooms[room].name.key]
+            let floor = known?.floor.map { max(Place.unknown + 1, Int16(clamping: $0)) }
+            places.append(Place(floor: floor ?? Place.unknown, isStairs: known?.isStairs ?? false))
         }
-        closed = stairs.subtracting(deaf)
-        for room in places.indices {
-            places[room].isEnclosed = !places[room].isStairs && places[room].floor.map(closed.contains) == true
+        guard places.elements.contains(where: \.isKnown) else { return places = Table() }
+        var (stairs, deaf): (Set<Int16>, Set<Int16>) = ([], [])
+        for room in places.indices where places[room].isStairs && places[room].isKnown {
+            stairs.insert(places[room].floor)
+            if !isHeard(room) { deaf.insert(places[room].floor) }
+        }
+        let closed = stairs.subtracting(deaf)
+        for room in places.indices where places[room].isKnown {
+            places[room].isClosed = closed.contains(places[room].floor)
+            places[room].isEnclosed = places[room].isClosed && !places[room].isStairs
+            for below in closed where below < places[room].floor { places[room].closedBelow += 1 }
         }
     }
 
     // MARK: The rule
 
-    func floor(of room: RoomIndex) -> Int? { places.contains(index: room) ? places[room].floor : nil }
-
-    func passage(from: RoomIndex, to: RoomIndex) -> Passage {
-        guard places.contains(index: from), places.contains(index: to), let one = places[from].floor,
-            let other = places[to].floor, one != other
-        else { return .free }
-        if abs(one - other) > 1 {
-            let between = min(one, other)...max(one, other)
-            return between.contains(where: closed.contains) ? .locked : .costly
-        }
-        if places[from].isEnclosed || places[to].isEnclosed { return .locked }
-        return closed.contains(one) || closed.contains(other) ? .free : .costly
-    }
+    func passage(from: RoomIndex, to: RoomIndex) -> Passage { places[place: from].passage(to: places[place: to]) }
 
     // MARK: Findings
 
@@ -97,4 +91,23 @@ struct Floors: Sendable {
         findings[pair] = now
         return true
     }
+}
+
+extension Floors.Place {
+    @inline(__always)
+    func passage(to other: Self) -> Floors.Passage {
+        guard floor != other.floor, isKnown, other.isKnown else { return .free }
+        if abs(Int(floor) - Int(other.floor)) > 1 {
+            let (low, high) = floor < other.floor ? (self, other) : (other, self)
+            return high.isClosed || high.closedBelow > low.closedBelow ? .locked : .costly
+        }
+        if isEnclosed || other.isEnclosed { return .locked }
+        return isClosed || other.isClosed ? .free : .costly
+    }
+}
+
+extension Table<RoomIndex, Floors.Place> {
+    /// A room that came after the places were found has no floor.
+    @inline(__always)
+    subscript(place room: RoomIndex) -> Floors.Place { contains(index: room) ? self[room] : Floors.Place() }
 }

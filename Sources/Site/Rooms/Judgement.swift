@@ -44,11 +44,10 @@ struct Judgement: Sendable {
     /// Changes the belief of the tag by `observation`.
     @inline(__always)
     mutating func advance(
-        _ tag: inout Tag, _ learned: Table<RoomIndex, RoomKnowledge>, _ floors: borrowing Floors,
+        _ tag: inout Tag, _ learned: Table<RoomIndex, RoomKnowledge>, _ floors: Table<RoomIndex, Floors.Place>,
         _ gateways: Table<GatewayIndex, GatewayState>, at now: MonotonicInstant
     ) {
-        let site = floors.isEmpty ? nil : FloorRule.Site(floors: copy floors, gateways: gateways)
-        transition.advance(&tag, observation, learned, at: now, floors: site)
+        transition.advance(&tag, observation, learned, floors, gateways, at: now)
     }
 
     /// The room to report now: it is not the one reported before, and it has been probable enough for long enough.

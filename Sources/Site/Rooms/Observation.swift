@@ -20,12 +20,13 @@ struct Observation: Sendable {
     private var shares: [Float] = []
     /// How much of all that was learned came with labels, 0 … 1.
     private(set) var labelledShare: Float = 0
+    private var surveyed: SurveyedWindow
     private let tuning: RoomTuning
 
     /// Largest number of gateways of one room at which each of them counts, even one that did not hear the tag.
     static let mostSilent = 16
 
-    init(_ tuning: RoomTuning) { self.tuning = tuning }
+    init(_ tuning: RoomTuning) { (self.tuning, surveyed) = (tuning, SurveyedWindow(tuning)) }
 
     // MARK: Gateways
 
@@ -133,9 +134,9 @@ struct Observation: Sendable {
     ) {
         weighPlacement(&tag, gateways, places)
         let trust = weighFingerprints(&tag, gateways, learned)
-        evidence.removeAll(keepingCapacity: true)
+        evidence.resize(to: rooms.count, 0)
         for index in rooms.indices {
-            evidence.append((1 - trust) * placement[index] + trust * fingerprint[index])
+            evidence[index] = (1 - trust) * placement[index] + trust * fingerprint[index]
         }
     }
 
@@ -143,12 +144,13 @@ struct Observation: Sendable {
     private mutating func weighPlacement(
         _ tag: inout Tag, _ gateways: Table<GatewayIndex, GatewayState>, _ places: Table<RoomIndex, Room>
     ) {
-        placement.removeAll(keepingCapacity: true)
+        placement.resize(to: rooms.count, 0)
         var best = tuning.silence.missLevel
         for index in window.heard.indices {
             if let level = window.levels[window.heard[index]].dBm, level > best { best = level }
         }
-        for room in rooms {
+        for index in rooms.indices {
+            let room = rooms[index]
             var sum: Float = 0
             if places[room].gateways.count > Self.mostSilent {
                 // Otherwise a room would gain by the number of its gateways alone, which any client can invent, and a window would cost
@@ -171,7 +173,7 @@ struct Observation: Sendable {
                 }
             }
             // Only fingerprints can speak for or against a room without a gateway.
-            placement.append(sum > 0 ? FixedMath.log(sum) : 0)
+            placement[index] = sum > 0 ? FixedMath.log(sum) : 0
         }
     }
 
@@ -179,7 +181,6 @@ struct Observation: Sendable {
     private mutating func weighFingerprints(
         _ tag: inout Tag, _ gateways: Table<GatewayIndex, GatewayState>, _ learned: Table<RoomIndex, RoomKnowledge>
     ) -> Float {
-        fingerprint.removeAll(keepingCapacity: true)
         // Copied once, and not for each room.
         let tuning = tuning
         let own = tuning.observation
@@ -187,12 +188,12 @@ struct Observation: Sendable {
         let novelty = -0.5 * own.noveltyDistance * max(Float(window.heard.count), 2)
         let unknown = FixedMath.exp(novelty) * own.noveltySeconds
         // Where people trained, the levels alone have hardly any weight.
-        var labelledSeconds: Float = 0
-        var placedSeconds: Float = 0
-        var allSeconds: Float = 0
-        var surveyedSeconds: Float = 0
-        shares.removeAll(keepingCapacity: true)
-        for room in rooms {
+        var (labelledSeconds, placedSeconds): (Float, Float) = (0, 0)
+        var (surveyedSeconds, allSeconds): (Float, Float) = (0, 0)
+        fingerprint.resize(to: rooms.count, 0)
+        shares.resize(to: rooms.count, 0)
+        for index in rooms.indices {
+            let room = rooms[index]
             var sum = unknown
             var seconds = own.noveltySeconds
             let labelled = learned[room].labelled.seconds * own.labelWorth
@@ -206,21 +207,22 @@ struct Observation: Sendable {
                 sum += decided * FixedMath.exp(learned[room].own.logLikelihood(window, tuning))
                 seconds += decided
             }
-            let surveyed = learned[room].surveyed.seconds(
+            let told = learned[room].surveyed.seconds(
                 labelled: learned[room].labelled.seconds, decided: decided, tuning.surveyed)
-            if surveyed > 0 {
-                sum += surveyed * FixedMath.exp(learned[room].surveyed.logLikelihood(window, tuning))
-                seconds += surveyed
-                surveyedSeconds += surveyed
+            if told > 0 {
+                if surveyedSeconds == 0 { surveyed.take(window, tuning) }
+                sum += told * FixedMath.exp(surveyed.logLikelihood(in: learned[room].surveyed, window.levels))
+                seconds += told
+                surveyedSeconds += told
             }
-            fingerprint.append(FixedMath.log(sum / seconds))
+            fingerprint[index] = FixedMath.log(sum / seconds)
             let doubted =
                 own.trustSeconds / (own.trustSeconds + learned[room].labelled.seconds)
-                * (own.ownTrustSeconds / (own.ownTrustSeconds + decided + surveyed))
-            shares.append(1 - doubted)
+                * (own.ownTrustSeconds / (own.ownTrustSeconds + decided + told))
+            shares[index] = 1 - doubted
             labelledSeconds += labelled
             placedSeconds += labelled * learned[room].placed
-            allSeconds += labelled + decided + surveyed
+            allSeconds += labelled + decided + told
         }
         let share = labelledSeconds / max(1, allSeconds)
         labelledShare = share

@@ -8,4 +8,7 @@ struct OptionalLevel: Sendable, BitwiseCopyable {
     static let none = OptionalLevel(nil)
 
     var dBm: Float? { value.isNaN ? nil : value }
+
+    /// Whether there is a level, and no more than this, dBm.
+    func isAtMost(_ level: Float) -> Bool { value <= level }
 }

@@ -100,7 +100,9 @@ package struct RoomEngine: Sendable {
             counters.unknown += 1
             return
         }
+        let wasNode = plan.hearing.gateways[gateway].isNode
         let (finding, change) = attendance.record(second, of: gateway, &plan.hearing, at: now)
+        if wasNode != plan.hearing.gateways[gateway].isNode { plan.setListeningChanged(of: gateway) }
         if let finding { effects.append(.found(finding)) }
         apply(change, of: gateway, at: now, &effects)
         for reading in second.readings {
@@ -165,7 +167,7 @@ package struct RoomEngine: Sendable {
         }
         guard !judgement.observation.rooms.isEmpty else { return }
         plan.arrangeFloors()
-        judgement.advance(&states[tag], plan.learning.rooms, plan.floors, plan.hearing.gateways, at: now)
+        judgement.advance(&states[tag], plan.learning.rooms, plan.floors.places, plan.hearing.gateways, at: now)
         report(tag, nil, at: now, &effects)
         plan.learning.remember(
             tag, judgement.observation, states[tag].belief, since: states[tag].since, plan.hearing.gateways,
@@ -230,7 +232,7 @@ package struct RoomEngine: Sendable {
         _ name: String, at now: MonotonicInstant?, _ effects: inout [Effect]
     ) -> GatewayIndex? {
         if let gateway = plan.hearing.gateway(named: name) { return gateway }
-        if let gateway = plan.hearing.addGateway(name) {
+        if let gateway = plan.addGateway(name) {
             judgement.addGateway()
             return gateway
         }

@@ -118,7 +118,10 @@ struct RoomLevels: Sendable {
         guard window.levels.contains(index: cell.gateway), let level = window.levels[cell.gateway].dBm else { return 0 }
         // One second heard and one second missed are added, so that nothing is impossible.
         let hits = (cell.heard + 1) / (seconds - cell.unknown + 2)
-        guard level > tuning.silence.missLevel else { return max(-missCap, FixedMath.log(1 - hits)) }
+        guard level > tuning.silence.missLevel else {
+            // The logarithm is below -hits, so that most of those that always hear the tag need none.
+            return hits > missCap + 0.001 ? -missCap : max(-missCap, FixedMath.log(1 - hits))
+        }
         let prior = tuning.levels.ownPriorSeconds
         let mean = (cell.heard * cell.mean + prior * tuning.levels.ownPriorLevel) / (cell.heard + prior)
         let variance = cell.variance(tuning)

@@ -9,12 +9,15 @@ enum RoomRenaming {
     // MARK: A gateway names another room
 
     /// Renames the room of a gateway that names another one, if it is the last of that room's gateways.
+    ///
+    /// - Returns: Whether it did.
     static func follow(
         _ gateway: GatewayIndex, to name: RoomName, _ hearing: inout Hearing, _ learning: inout Learning,
         _ states: inout Tags, at now: MonotonicInstant, _ effects: inout [RoomEngine.Effect]
-    ) {
-        guard let room = room(of: gateway, to: name, hearing, learning, at: now) else { return }
+    ) -> Bool {
+        guard let room = room(of: gateway, to: name, hearing, learning, at: now) else { return false }
         effects.append(.found(rename(room, to: name, lastOf: gateway, &hearing, &learning, &states)))
+        return true
     }
 
     /// The room that gets another name because the last of its gateways names that one: then what was learned stays right. A gateway that is

@@ -24,6 +24,13 @@ package struct SitePlan: Sendable {
 
     // MARK: Gateways
 
+    /// Adds a gateway; nil if the table is full.
+    mutating func addGateway(_ name: String) -> GatewayIndex? {
+        // The survey may know what it hears already.
+        taken = nil
+        return hearing.addGateway(name)
+    }
+
     /// Records that a message of the gateway arrived, and returns whether its messages count.
     mutating func acquaint(_ gateway: GatewayIndex, startID: String, at now: MonotonicInstant) -> Bool {
         switch hearing.acquaint(gateway, startID: startID, at: now) {
@@ -58,12 +65,17 @@ package struct SitePlan: Sendable {
         at now: MonotonicInstant?, _ effects: inout [RoomEngine.Effect]
     ) -> Bool {
         hearing.recordCard(of: gateway, isConfigured: isConfigured, at: now)
-        floors.setStale()
-        taken = nil
-        if let now { RoomRenaming.follow(gateway, to: name, &hearing, &learning, &tags, at: now, &effects) }
+        if let now, RoomRenaming.follow(gateway, to: name, &hearing, &learning, &tags, at: now, &effects) {
+            forgetPlaces()
+        }
         guard let room = room(named: name, &tags, at: now, &effects) else { return false }
+        let known = hearing.rooms[room].name
         let (isMoved, former) = hearing.place(gateway, in: room, named: name, at: now)
-        guard isMoved else { return true }
+        // Most cards say what is known already, and then nothing is to be found again.
+        guard isMoved else {
+            if hearing.rooms[room].name != known { forgetPlaces() }
+            return true
+        }
         // A card of a gateway that does not count must not erase anything.
         if let former, hearing.gateways[gateway].isKnown {
             learning.setSurveyed([])
@@ -74,7 +86,7 @@ package struct SitePlan: Sendable {
         return true
     }
 
-    /// The gateway began or ceased to listen.
+    /// The gateway began or ceased to listen, or to be a node.
     mutating func setListeningChanged(of gateway: GatewayIndex) {
         floors.setStale()
         if let room = hearing.gateways[gateway].room, learning.rooms[room].labelled.count > 0 {

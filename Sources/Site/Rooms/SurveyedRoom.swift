@@ -1,33 +1,45 @@
 /// How a tag in a room would be heard, by what gateways hear of each other: the tag is about where a gateway of the room is.
 ///
-/// For each receiver it is a normal distribution of levels, and how often it hears nothing. How loud all of them are together says
-/// little, so that a common deviation is left out as far as it is usual.
+/// For each receiver it is a normal distribution of levels, and how often it hears nothing (`SurveyedWindow` weighs it).
 struct SurveyedRoom: Sendable {
     struct Cell: Sendable, BitwiseCopyable {
+        /// dBm; NaN: nothing is known of the receiver.
+        var mean: Float = .nan
+        /// Logarithm of the probability that it hears a packet.
+        var heard: Float = 0
+    }
+
+    struct Silence: Sendable, BitwiseCopyable {
         var gateway: GatewayIndex
-        /// dBm.
-        var mean: Float
-        /// Logarithms of the probabilities that it hears a packet and that it does not.
-        var heard: Float
+        /// Logarithm of the probability that it does not hear a packet.
         var missed: Float
     }
 
-    /// Sorted by gateway.
-    private(set) var cells: [Cell] = []
+    /// By gateway, up to the last one of which something is known.
+    private(set) var cells = Table<GatewayIndex, Cell>()
     /// Those whose silence counts: the loudest, `RoomLevels.mostCells` at most.
-    private var expected: [Cell] = []
+    private(set) var silences: [Silence] = []
 
     init() {}
 
     /// - Parameter means: Of each receiver of the site, dBm, sorted by gateway.
     init(_ means: [(gateway: GatewayIndex, level: Float)], _ tuning: RoomTuning) {
-        let own = tuning.surveyed
-        cells = means.map { gateway, mean in
-            let hits = (1 - own.lost) / (1 + FixedMath.exp((own.halfHeard - mean) / own.deviation))
-            return Cell(
-                gateway: gateway, mean: mean, heard: FixedMath.log(max(0.01, hits)), missed: FixedMath.log(1 - hits))
+        var cells = [Cell](repeating: Cell(), count: means.last.map { $0.gateway.number + 1 } ?? 0)
+        for (gateway, mean) in means {
+            cells[gateway.number] = Cell(
+                mean: mean, heard: FixedMath.log(max(0.01, Self.hits(mean, tuning.surveyed))))
         }
-        expected = Array(cells.sorted { ($1.mean, $0.gateway) < ($0.mean, $1.gateway) }.prefix(RoomLevels.mostCells))
+        self.cells = Table(cells)
+        let loudest = Array(
+            means.sorted { ($1.level, $0.gateway) < ($0.level, $1.gateway) }.prefix(RoomLevels.mostCells))
+        silences = loudest.map { gateway, mean in
+            Silence(gateway: gateway, missed: FixedMath.log(1 - Self.hits(mean, tuning.surveyed)))
+        }
+    }
+
+    /// The share of packets that a receiver hears at a level.
+    private static func hits(_ level: Float, _ tuning: SurveyedTuning) -> Float {
+        (1 - tuning.lost) / (1 + FixedMath.exp((tuning.halfHeard - level) / tuning.deviation))
     }
 
     /// The seconds of the engine's own decisions that it is worth. It fades where something better is known.
@@ -40,46 +52,5 @@ struct SurveyedRoom: Sendable {
         guard !cells.isEmpty else { return 0 }
         return tuning.seconds * (tuning.labelledSeconds / (tuning.labelledSeconds + labelled))
             * (tuning.ownSeconds / (tuning.ownSeconds + decided))
-    }
-
-    /// Logarithm of the density of a window, in the unit of a fingerprint's: 0 for a perfect fit.
-    func logLikelihood(_ window: borrowing LevelVector, _ tuning: RoomTuning) -> Float {
-        let own = tuning.surveyed
-        let missCap = min(tuning.prints.missCap, tuning.prints.missPerPacket * Float(window.packets)) / 2
-        var sum: Float = 0
-        for cell in expected where window.levels.contains(index: cell.gateway) {
-            if let level = window.levels[cell.gateway].dBm, level <= tuning.silence.missLevel {
-                sum += max(-missCap, cell.missed)
-            }
-        }
-        var (count, differences): (Float, Float) = (0, 0)
-        for gateway in window.heard {
-            guard let cell = cell(of: gateway), let level = window.levels[gateway].dBm else { continue }
-            count += 1
-            differences += level - cell.mean
-            sum += cell.heard
-        }
-        guard count > 0 else { return sum }
-        let variance = own.deviation * own.deviation
-        let common = own.commonDeviation * own.commonDeviation / variance
-        let shift = differences * common / (1 + common * count)
-        var squares = shift * shift / (common * variance)
-        for gateway in window.heard {
-            guard let cell = cell(of: gateway), let level = window.levels[gateway].dBm else { continue }
-            let difference = level - cell.mean - shift
-            squares += min(difference * difference / variance, tuning.levels.ownDistanceCap)
-        }
-        let width = tuning.prints.kernelWidth * tuning.prints.kernelWidth
-        return sum - 0.5
-            * (squares + count * FixedMath.log(variance / width) + FixedMath.log(1 + common * count))
-    }
-
-    private func cell(of gateway: GatewayIndex) -> Cell? {
-        var (from, to) = (0, cells.count)
-        while from < to {
-            let middle = (from + to) / 2
-            if cells[middle].gateway < gateway { from = middle + 1 } else { to = middle }
-        }
-        return from < cells.count && cells[from].gateway == gateway ? cells[from] : nil
     }
 }

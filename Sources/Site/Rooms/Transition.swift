@@ -18,11 +18,12 @@ struct Transition: Sendable {
     ///
     /// - Parameters:
     ///   - learned: What was learned of each room.
-    ///   - site: Where the floor can be changed; nil: no floor is known.
+    ///   - floors: Where each room is; empty: no floor is known.
     @inline(__always)
     mutating func advance(
         _ tag: inout Tag, _ seen: borrowing Observation, _ learned: Table<RoomIndex, RoomKnowledge>,
-        at now: MonotonicInstant, floors site: FloorRule.Site? = nil
+        _ floors: Table<RoomIndex, Floors.Place>, _ gateways: Table<GatewayIndex, GatewayState>,
+        at now: MonotonicInstant
     ) {
         let elapsed = seen.window.elapsed
         let count = Float(seen.rooms.count)
@@ -32,20 +33,20 @@ struct Transition: Sendable {
         let weight =
             Movement.worth(atRestFor: rest, labelledShare: seen.labelledShare, tuning.movement)
             * countedSeconds(of: tag, seen, at: now) * packets / (packets + tuning.transition.packetDoubt)
-        if let site { floorRule.weigh(&tag, seen, site) }
-        let weighed = site == nil ? seen.evidence : floorRule.evidence
+        if !floors.isEmpty { floorRule.weigh(&tag, seen, floors, gateways) }
+        let weighed = floors.isEmpty ? seen.evidence : floorRule.evidence
         let best = weighed.max() ?? 0
         let reported = tag.room.flatMap { seen.rooms.firstIndex(of: $0) }.map { weighed[$0] }
         after.removeAll(keepingCapacity: true)
         var sum: Float = 0
-        before.removeAll(keepingCapacity: true)
-        for room in seen.rooms { before.append(tag.belief.probability(of: room)) }
+        before.resize(to: seen.rooms.count, 0)
+        for index in seen.rooms.indices { before[index] = tag.belief.probability(of: seen.rooms[index]) }
         // Nothing was believed yet, or the gateways of all rooms that were believed in are gone.
         if !before.contains(where: { $0 > 0 }) {
             for index in before.indices { before[index] = 1 / count }
         }
         weighArrivals(in: seen.rooms, learned)
-        if let site { floorRule.keep(&arriving, from: before, of: tag, seen, learned, site) }
+        if !floors.isEmpty { floorRule.keep(&arriving, from: before, of: tag, seen, learned) }
         for index in seen.rooms.indices {
             let room = seen.rooms[index]
             let prior = before[index] * (1 - moved) + moved * arriving[index]
@@ -69,8 +70,8 @@ struct Transition: Sendable {
     private mutating func weighArrivals(in rooms: [RoomIndex], _ learned: Table<RoomIndex, RoomKnowledge>) {
         let others = Float(max(1, rooms.count - 1))
         let exitPrior = tuning.transition.exitPrior
-        arriving.removeAll(keepingCapacity: true)
-        for _ in rooms { arriving.append(0) }
+        arriving.resize(to: rooms.count, 0)
+        for index in arriving.indices { arriving[index] = 0 }
         var common: Float = 0
         for index in rooms.indices {
             let before = before[index]

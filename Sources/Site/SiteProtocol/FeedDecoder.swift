@@ -131,7 +131,7 @@ package enum FeedDecoder {
         }
         let adapters = json["adapters"]?.array?.prefix(GatewayCard.mostAdapters).compactMap { address($0) }
         return GatewayCard(
-            room: room, floor: whole(json["floor"], GatewayCard.floors).map { Int($0) }, version: text("version"),
+            room: room, floor: whole(json["floor"], roomFloors).map { Int($0) }, version: text("version"),
             scanner: text("scanner"), since: json["since"]?.asInteger,
             phones: phones ?? [], adapters: adapters ?? [], source: json["source"].flatMap { address($0) },
             survey: json["survey"].flatMap { SurveySending($0) })

@@ -14,12 +14,9 @@ package struct GatewayCard: Hashable, Sendable {
     /// Largest number of phones in a card: with more it would be longer than a service of version 1.0 reads.
     package static let mostPhones = 128
 
-    /// The floors that a room can be on; 0 is the ground floor.
-    package static let floors: ClosedRange<Int64> = -9...99
-
     /// The gateway's room.
     package var room: RoomName?
-    /// The floor of the room, in `floors`; nil: it is not said.
+    /// The floor of the room, one of `roomFloors`; nil: it is not said.
     package var floor: Int?
     /// The version of the program.
     package var version: String?

@@ -1,3 +1,4 @@
+import Base
 import JSON
 
 /// The retained state of a room on `ibeacon-rooms/<site>/room/<room>`: `{"name":"Kitchen","count":1,"tags":["Jane"]}`, and where it is
@@ -24,7 +25,7 @@ package struct PublishedRoom: Hashable, Sendable {
         guard payload.count <= 65_536, let json = try? JSONValue(parsing: payload), let name = json["name"]?.string,
             let count = json["count"]?.asInteger.flatMap({ Int(exactly: $0) }), let tags = json["tags"]?.array
         else { return nil }
-        let floor = json["floor"]?.asInteger.flatMap { GatewayCard.floors.contains($0) ? Int($0) : nil }
+        let floor = json["floor"]?.asInteger.flatMap { roomFloors.contains($0) ? Int($0) : nil }
         self.init(name: name, count: count, tags: tags.compactMap(\.string), floor: floor)
     }
 

@@ -15,7 +15,7 @@ extension Setting {
         example(
             "floor", .gateway(.live), "1",
             "The floor of that room, a whole number from -9 to 99; 0 is the ground floor. For a rooms service.",
-            read: { $1.floor = $0.whole("floor", RoomsSettings.floors) },
+            read: { $1.floor = $0.whole("floor", roomFloors) },
             shown: { $0.floor.map { .integer(Int64($0)) } ?? .null }),
         setting(
             "lat", SettingEffects(gateway: .live, rooms: .restart), "0",

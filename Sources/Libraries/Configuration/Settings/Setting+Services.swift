@@ -292,7 +292,7 @@ extension MemberReader {
                 inner.complain(shortened(name), "this is no room; write \(Self.allowedRoom)")
                 return nil
             }
-            return inner.whole(name, RoomsSettings.floors).map { RoomsSettings.RoomOnFloor(room: room, floor: $0) }
+            return inner.whole(name, roomFloors).map { RoomsSettings.RoomOnFloor(room: room, floor: $0) }
         }
     }
 
