@@ -37,7 +37,7 @@ struct Transition: Sendable {
         let weighed = floors.isEmpty ? seen.evidence : floorRule.evidence
         let best = weighed.max() ?? 0
         let reported = tag.room.flatMap { seen.rooms.firstIndex(of: $0) }.map { weighed[$0] }
-        after.removeAll(keepingCapacity: true)
+        after.resize(to: seen.rooms.count, RoomBelief(room: RoomIndex(number: 0), support: 0, probability: 0))
         var sum: Float = 0
         before.resize(to: seen.rooms.count, 0)
         for index in seen.rooms.indices { before[index] = tag.belief.probability(of: seen.rooms[index]) }
@@ -55,7 +55,7 @@ struct Transition: Sendable {
             sum += probability
             let speaks = reported.map { weighed[index] > $0 } ?? true
             let support = speaks ? min(tag.belief.support(of: room), 100) + (seen.window.isLoudestNew ? 1 : 0) : 0
-            after.append(RoomBelief(room: room, support: support, probability: probability))
+            after[index] = RoomBelief(room: room, support: support, probability: probability)
         }
         guard sum > 0 else { return }
         for index in after.indices { after[index].probability /= sum }
