@@ -111,6 +111,7 @@ import Testing
         ("Sources/Apps/GatewayApp/Links/ScannerLink.swift", ["radio"]),
         ("Sources/Apps/GatewayApp/Links/HTTPLink.swift", []),
         ("Tests/VirtualHost/controller.c", ["radio", "packaging"]),
+        ("Tests/VirtualHost/kernel/uml.config", ["radio", "packaging"]),
         ("Tests/VirtualHost/deployment/life/1", ["packaging"]),
         ("Tests/VirtualHost/README.md", []),
         ("systemd/ibeacon-gateway.service", ["packaging"]),

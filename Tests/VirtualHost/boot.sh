@@ -36,11 +36,16 @@ prepare() {
         bluetooth=(-I "$work/include" "$root"/usr/lib/*/libbluetooth.so.3)
     fi
     $compiler -O2 -Wall -Wextra -o "$work/tools/count" "$here/count.c" "${bluetooth[@]}" || exit 69
+    [ "$kernel" != uml ] || registers "$work/tools"
+}
+
+virtual_host=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+# registers FOLDER: sets preload, with which User Mode Linux runs on this machine's processor
+registers() {
     preload=()
-    if [ "$kernel" = uml ] && grep -qw amx_tile /proc/cpuinfo; then
-        cc -O2 -Wall -Wextra -shared -fPIC -o "$work/tools/registers.so" "$here/registers.c" || exit 69
-        preload=(env LD_PRELOAD="$work/tools/registers.so")
-    fi
+    grep -qw amx_tile /proc/cpuinfo || return 0
+    cc -O2 -Wall -Wextra -shared -fPIC -o "$1/registers.so" "$virtual_host/registers.c" || exit 69
+    preload=(env LD_PRELOAD="$1/registers.so")
 }
 
 # make_bleak: sets BLEAK, unless it is set, to a Python environment with bleak, which is made once for all clones.
@@ -117,4 +122,43 @@ boot_once() {
             -append "console=$console quiet panic=-1 vminit=$here/guest/init folders=$(IFS=,; echo "${folders[*]}")" \
             </dev/null ;;
     esac >"$1/console" 2>&1
+}
+
+# usual_machine: what boots a disk image of deployment/image where nothing else is asked for
+usual_machine() { if [ "$arch $own_arch $(uname -m)" = "amd64 amd64 x86_64" ]; then echo uml; else echo qemu; fi; }
+
+# prepare_machine uml|qemu FOLDER: for boot_image. What is built is in FOLDER.
+prepare_machine() {
+    kind=$1
+    machine
+    [ "$kind" = uml ] || return 0
+    [ "$arch" = amd64 ] || stop 69 "User Mode Linux exists for amd64 alone"
+    boot=$("$virtual_host/kernel/uml") || exit
+    registers "$2"
+    # Its memory is a file: in memory, where there is room.
+    memory=${TMPDIR:-/tmp}
+    local room
+    room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -1) || true
+    if [ "${room:-0}" -gt 1500000 ]; then memory=/dev/shm; fi
+}
+
+# boot_image IMAGE DISK OUT [lan]: boots DISK, a copy of the disk of IMAGE, until the machine switches itself off. qemu ends also where it
+# asks for a reboot (resetting the emulated machine in place does not bring Debian's kernel up again), and User Mode Linux boots again by
+# itself. OUT is the folder that the machine has as /out. With `lan` it has a network: qemu's own, or the interface `lan1` of this machine.
+# A boot lasts longer than a scenario. What is written is not brought to the disk any earlier than this machine does it by itself.
+boot_image() {
+    local image=$1 disk=$2 out=$3 seconds=${LIMIT:-$((limit * 5 / 2))} network=()
+    case $kind in
+    uml)
+        [ -z "${4:-}" ] || network=(vec0:transport=raw,ifname=lan1,depth=64,gro=1)
+        TMPDIR=$memory timeout -k 5 "$seconds" "${preload[@]}" "$boot" initcall_blacklist=jent_mod_init mem=1024M \
+            ubd0="$disk" root=/dev/ubda rootfstype=ext4 rootflags=nobarrier rw hostfs="$out" "${network[@]}" \
+            con=null con0=fd:0,fd:1 ssl=null panic=-1 quiet loglevel=3 ;;
+    qemu)
+        [ -z "${4:-}" ] || network=(-nic user,model=virtio-net-pci)
+        timeout -k 5 "$seconds" "${emulator[@]}" "${network[@]}" -kernel "$image/vmlinuz" -initrd "$image/initrd.gz" \
+            -drive if=none,id=disk,file="$disk",format=raw,cache=unsafe -device virtio-blk-pci,drive=disk -device virtio-rng-pci \
+            -fsdev local,id=out,path="$out",security_model=none -device virtio-9p-pci,fsdev=out,mount_tag=out \
+            -append "console=$console quiet panic=-1" ;;
+    esac </dev/null
 }

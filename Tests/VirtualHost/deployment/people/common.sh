@@ -5,6 +5,8 @@ say "$(uname -r)"
 # package's suggestion, and no part of a new Pi.
 systemctl disable --now mosquitto >/dev/null 2>&1
 printf '[Match]\nName=e*\n[Network]\nDHCP=yes\n' >/etc/systemd/network/lan.network
+# User Mode Linux has a cable to the home alone, and nobody who gives addresses.
+printf '[Match]\nName=vec*\n[Network]\nAddress=10.0.2.15/24\n' >/etc/systemd/network/cable.network
 systemctl restart systemd-networkd
 echo '10.0.2.2 homeassistant.local broker.lan' >>/etc/hosts
 echo 'u pi - - /home/pi /bin/bash' | systemd-sysusers -
