@@ -156,7 +156,6 @@ try:
     picture("rooms-page.png")
     browser.view(390, 844, dark=True, scale=2)
     fits("it fits a phone")
-    picture("rooms-page-phone.png", full=False)
     browser.view(1100)
     browser.evaluate("document.querySelector('#trainings [data-role=stop]').click()")
     check("a training run that is stopped brings its result in words",
