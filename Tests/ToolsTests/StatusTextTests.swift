@@ -1,4 +1,5 @@
 import Base
+import Beacon
 import Gateway
 import Health
 import HostSupport
@@ -68,9 +69,14 @@ import Testing
     }
 
     @Test func `History says who came and left, and shows keys and topics as details`() {
-        let entries = [("owntracks/u/anna", "Home", true), ("owntracks/u/hall", "Keys", false)].map {
+        let beacon = BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
+        let entries = [
+            ("owntracks/u/anna", "Home", true, beacon), ("owntracks/u/hall", "Keys", false, beacon),
+            // Circles: the tracker itself is there.
+            ("owntracks/u/hall", "Home", true, nil), ("owntracks/u/anna", "Office", false, nil),
+        ].map {
             PastTransition(
-                tracker: $0.0, rid: "r1", name: $0.1, event: $0.2 ? .enter : .leave, beacon: nil,
+                tracker: $0.0, rid: "r1", name: $0.1, event: $0.2 ? .enter : .leave, beacon: $0.3,
                 timestamp: 1_800_014_400, stamp: .exact, happened: .zero)
         }
         let names: [String: String?] = ["owntracks/u/anna": "Anna's keys", "owntracks/u/hall": nil]
@@ -78,6 +84,8 @@ import Testing
             TIME (UTC)           WHAT
             2027-01-15 12:00:00  Anna's keys came
             2027-01-15 12:00:00  Keys left
+            2027-01-15 12:00:00  hall came to Home
+            2027-01-15 12:00:00  Anna's keys left Office
             """
         #expect(HistoryText(names: names, zone: .utc, hasDetails: false).table(entries) == plain)
         let detailed = HistoryText(names: names, zone: .utc, hasDetails: true).table(entries)

@@ -15,10 +15,19 @@ struct HistoryText {
     }
 
     private func cells(of entry: PastTransition) -> [String] {
-        let who = PersonalName.of(region: entry.name, tracker: names[entry.tracker] ?? nil)
-        let own = [Self.time(of: entry, in: zone), "\(who) \(entry.isEnter ? "came" : "left")"]
+        let own = [Self.time(of: entry, in: zone), event(of: entry)]
         guard hasDetails else { return own }
         return own + [entry.name, entry.rid, entry.beacon.map { "\($0)" } ?? "", entry.tracker]
+    }
+
+    /// A beacon came or left; or, without a beacon, the tracker itself did, to or from a circle that its position decides.
+    private func event(of entry: PastTransition) -> String {
+        let name = names[entry.tracker] ?? nil
+        guard entry.beacon == nil else {
+            return "\(PersonalName.of(region: entry.name, tracker: name)) \(entry.isEnter ? "came" : "left")"
+        }
+        let device = name ?? String(entry.tracker.split(separator: "/").last ?? "")
+        return "\(device) \(entry.isEnter ? "came to" : "left") \(entry.name)"
     }
 
     static func time(of entry: PastTransition, in zone: TimeText.Zone) -> String {
