@@ -76,7 +76,7 @@ import Testing
         let told = problems(site(Dictionary(uniqueKeysWithValues: floors), [("k", "Kitchen", 0)])).map(\.text)
         #expect(told.count == 21)
         #expect(told.dropLast().last == "the configuration says where Room 29 is, and there is no such room")
-        #expect(told.last == "and 3 more of this kind")
+        #expect(told.last == "3 more problems of floors are not listed")
     }
 
     @Test func `Stairs and floors of rooms that do not exist are told by name`() {

@@ -74,6 +74,8 @@ import Testing
             ("owntracks/u/anna", "Home", true, beacon), ("owntracks/u/hall", "Keys", false, beacon),
             // Circles: the tracker itself is there.
             ("owntracks/u/hall", "Home", true, nil), ("owntracks/u/anna", "Office", false, nil),
+            // A tag, in the history of a rooms service.
+            ("ibeacon-rooms/home/tag/bike", "Shed", true, nil),
         ].map {
             PastTransition(
                 tracker: $0.0, rid: "r1", name: $0.1, event: $0.2 ? .enter : .leave, beacon: $0.3,
@@ -86,6 +88,7 @@ import Testing
             2027-01-15 12:00:00  Keys left
             2027-01-15 12:00:00  hall came to Home
             2027-01-15 12:00:00  Anna's keys left Office
+            2027-01-15 12:00:00  bike came to Shed
             """
         #expect(HistoryText(names: names, zone: .utc, hasDetails: false).table(entries) == plain)
         let detailed = HistoryText(names: names, zone: .utc, hasDetails: true).table(entries)

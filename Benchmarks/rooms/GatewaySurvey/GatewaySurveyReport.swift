@@ -70,8 +70,7 @@ struct GatewaySurveyReport {
             guard !survey.changes.contains(where: { $0.gateway == names[gateway] }) else { continue }
             let before = home.heard(of: gateway)
             home.happen(kind.0, to: gateway)
-            let after = home.heard(of: gateway)
-            let changes = Set(before.keys).union(after.keys).map { (after[$0] ?? -97.4) - (before[$0] ?? -97.4) }
+            let changes = home.heard(of: gateway).map { $0.value - before[$0.key, default: $0.value] }
             outcomes[index].events += 1
             let namedBefore = outcomes[index].named.count
             for minute in 1...1440 {
@@ -85,7 +84,7 @@ struct GatewaySurveyReport {
                 let named = outcomes[index].named.count > namedBefore ? outcomes[index].named.last : nil
                 print(
                     "each\t\(number)\t\(kind.1)\t\(names[gateway]) of \(home.count)\t\(named ?? -1)\t"
-                        + changes.sorted().map { fixed($0, 0) }.joined(separator: " "))
+                        + changes.filter { $0 != 0 }.sorted().map { fixed($0, 0) }.joined(separator: " "))
             }
         }
     }

@@ -71,8 +71,7 @@ struct LinkedHome {
         }
     }
 
-    /// With which mean level each other gateway hears this one, while nothing is in the way, dBm; nil: it receives less than one packet of
-    /// twenty.
+    /// With which mean level each other gateway hears this one while nobody is in the way, dBm, at least `leastHeard`.
     func heard(of gateway: Int) -> [Int: Double] {
         var heard: [Int: Double] = [:]
         for link in links where link.one == gateway || link.other == gateway {
@@ -80,13 +79,13 @@ struct LinkedHome {
             let level =
                 link.mean + link.furniture + powers[gateway] + radio.receivers[receiver].gain - covers[gateway]
                 - covers[receiver]
-            if level > Self.leastHeard { heard[receiver] = level }
+            heard[receiver] = max(Self.leastHeard, level)
         }
         return heard
     }
 
     /// One packet of twenty is received with this level, dBm.
-    private static let leastHeard = -97.4
+    static let leastHeard = -97.4
 
     private mutating func move(_ gateway: Int, to room: Int, ifFar isFar: (Double) -> Bool) {
         let place = plan.rooms[room]

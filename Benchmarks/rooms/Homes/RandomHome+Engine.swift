@@ -52,8 +52,9 @@ extension RandomHome {
         }
     }
 
-    /// What a program would report that knew the room of each packet as soon as the message about it is there. No rule can be quicker: between
-    /// two packets nobody hears where the tag is, and receivers send what they heard once a second, or once in the period of a node.
+    /// What a program would report that knew the room of each packet as soon as the message about it is there: receivers send what they heard
+    /// once a second, or once in the period of a node. The stays of a session begin with the first packet that the tag sends in the room,
+    /// so that the pause before it is no part of the delay.
     func leastDelayed(_ session: Session) -> [Report] {
         if let nodePeriod {
             var nodes = NodeFeed(seed: 1, period: nodePeriod)

@@ -32,9 +32,7 @@ struct HouseReport {
     func printLife() {
         var house = house(Self.tags, tuning, seed: seed)
         house.trainWalk(tag: 2)
-        house.run(hours: 1, fails: false, leavesHome: false)
-        house.beginMeasurement()
-        house.run(hours: hours, fails: true, leavesHome: true)
+        house.measure(hours: hours, fails: true, leavesHome: true)
         print("\nafter one walk, \(fixed(hours, 0)) virtual hours, in which \(house.failures.count) gateways fail")
         print(
             "interval (s)        time right  delay p50, p90 (s)  changes  never  false per tag-day  in failures  false away  away after p50, most (s)"
@@ -86,31 +84,27 @@ struct HouseReport {
         )
         for walks in [false, true] {
             for hears in [false, true] {
-                for floors in FloorKnowledge.allCases {
-                    var house = SimulatedHouse(
-                        noise, seed: seed, tuning: tuning, intervals: Self.tags.filter(\.isWorn), floors: floors,
-                        hearsGateways: hears)
-                    if walks { house.trainWalk(tag: 2) }
-                    house.run(hours: 1, fails: false, leavesHome: false)
-                    house.beginMeasurement()
-                    house.run(hours: hours, fails: false, leavesHome: false)
-                    let lives = house.tags.indices.map { TagLife(house.tags[$0].stays, house.reports[$0], []) }
-                    let shares = house.tags.indices.map {
-                        FloorShare(house.tags[$0].stays, house.reports[$0], house.plan)
-                    }
-                    let count = Double(lives.count)
-                    let texts = [
-                        walks ? "after a walk" : "untrained", hears ? "gateways hear each other" : "",
-                        floors.rawValue, fixed(lives.reduce(0) { $0 + $1.right } / count, 3),
-                        fixed(Double(lives.reduce(0) { $0 + $1.falseChanges }) / hours * 24 / count, 0),
-                        fixed(shares.reduce(0) { $0 + $1.wrong } / count * 100, 2),
-                        fixed(shares.reduce(0) { $0 + $1.late } / count * 100, 2),
-                    ]
-                    print(Table.columns(texts, widths: [14, 26, 20, 7, 6, 7, 0]))
-                    fflush(nil)
-                }
+                for floors in FloorKnowledge.allCases { printRow(afterWalk: walks, hearsGateways: hears, floors) }
             }
         }
+    }
+
+    private func printRow(afterWalk walks: Bool, hearsGateways hears: Bool, _ floors: FloorKnowledge) {
+        var house = SimulatedHouse(
+            noise, seed: seed, tuning: tuning, intervals: Self.tags.filter(\.isWorn), floors: floors,
+            hearsGateways: hears)
+        if walks { house.trainWalk(tag: 2) }
+        house.measure(hours: hours, fails: false, leavesHome: false)
+        let (right, falsePerHour) = house.means(hours: hours)
+        let shares = house.tags.indices.map { FloorShare(house.tags[$0].stays, house.reports[$0], house.plan) }
+        let count = Double(shares.count)
+        let texts = [
+            walks ? "after a walk" : "untrained", hears ? "gateways hear each other" : "", floors.rawValue,
+            fixed(right, 3), fixed(falsePerHour * 24, 0), fixed(shares.reduce(0) { $0 + $1.wrong } / count * 100, 2),
+            fixed(shares.reduce(0) { $0 + $1.late } / count * 100, 2),
+        ]
+        print(Table.columns(texts, widths: [14, 26, 20, 7, 6, 7, 0]))
+        fflush(nil)
     }
 
     // MARK: Acceptance 4
@@ -139,14 +133,27 @@ struct HouseReport {
         ) {
             var house = house(tags, tuning, seed: seed)
             prepare(&house)
-            house.run(hours: 1, fails: false, leavesHome: false)
-            house.beginMeasurement()
-            house.run(hours: 24, fails: false, leavesHome: false)
-            let lives = tags.indices.map { TagLife(house.tags[$0].stays, house.reports[$0], []) }
-            return (
-                lives.reduce(0) { $0 + $1.right } / Double(lives.count),
-                Double(lives.reduce(0) { $0 + $1.falseChanges }) / 24 / Double(lives.count)
-            )
+            house.measure(hours: 24, fails: false, leavesHome: false)
+            return house.means(hours: 24)
         }
+    }
+}
+
+extension SimulatedHouse {
+    /// Lives for an hour, and then for those that are measured.
+    fileprivate mutating func measure(hours: Double, fails: Bool, leavesHome: Bool) {
+        run(hours: 1, fails: false, leavesHome: false)
+        beginMeasurement()
+        run(hours: hours, fails: fails, leavesHome: leavesHome)
+    }
+
+    /// The share of the time right, and the false changes in an hour, mean of all tags.
+    fileprivate func means(hours: Double) -> (right: Double, falsePerHour: Double) {
+        let lives = tags.indices.map { TagLife(tags[$0].stays, reports[$0], []) }
+        let count = Double(lives.count)
+        return (
+            lives.reduce(0) { $0 + $1.right } / count,
+            Double(lives.reduce(0) { $0 + $1.falseChanges }) / hours / count
+        )
     }
 }

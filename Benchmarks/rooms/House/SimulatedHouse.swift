@@ -75,22 +75,24 @@ struct SimulatedHouse {
         }
     }
 
-    /// What the gateways hear of each other in a day. A link has a place of its own, and fades by the minute as a tag that lies still.
+    /// What the gateways hear of each other in a day. A way between two has a place of its own, and fades by the minute as the way of a tag
+    /// that lies still: both directions share it, as in `LinkedHome`.
     private func surveyed(seed: UInt64) -> SurveyedLevels {
         var random = Random(seed: seed &* 0x9e37_79b9_7f4a_7c15 &+ 1)
-        var survey = LevelSurvey()
-        let links = plan.rooms.indices.map { sender in
-            plan.rooms.indices.map { receiver in
-                plan.level(at: plan.rooms[sender].gateway, in: sender, gateway: receiver)
-                    + noise.slow / 2 * random.normal()
-            }
+        let count = plan.rooms.count
+        let ways = (0..<count).flatMap { other in (0..<other).map { (one: $0, other: other) } }
+        let means = ways.map { way in
+            plan.level(at: plan.rooms[way.one].gateway, in: way.one, gateway: way.other)
+                + noise.slow / 2 * random.normal()
         }
+        var survey = LevelSurvey()
         for minute in 0..<1440 {
             let now = MonotonicInstant(nanoseconds: Int64(minute) * 60_000_000_000)
-            for (sender, row) in links.enumerated() {
-                for (receiver, mean) in row.enumerated() where sender != receiver {
-                    let level = mean + noise.fast / 2 * random.normal()
-                    guard level > Self.audible else { continue }
+            for (way, mean) in zip(ways, means) {
+                let faded = mean + noise.fast / 2 * random.normal()
+                for (sender, receiver) in [(way.one, way.other), (way.other, way.one)] {
+                    let level = faded + 0.3 * random.normal()
+                    guard level > LinkedHome.leastHeard else { continue }
                     survey.hear(
                         sender: plan.rooms[sender].name, receiver: plan.rooms[receiver].name, level: Float(level),
                         at: now)
@@ -100,9 +102,6 @@ struct SimulatedHouse {
         }
         return survey.levels()
     }
-
-    /// The weakest mean level of a minute of which a packet is received, dBm.
-    private static let audible = -97.0
 
     mutating func pass(_ input: RoomEngine.Input) { pass(input, at: time + 10) }
 

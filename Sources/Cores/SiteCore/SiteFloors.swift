@@ -123,7 +123,11 @@ package struct SiteFloors: Hashable, Sendable {
         if problems.count > Self.mostProblems {
             let others = problems.count - Self.mostProblems
             problems.removeLast(others)
-            problems.append((text: "and \(others) more of this kind", remedy: "correct those above first"))
+            problems.append(
+                (
+                    text: "\(others) more problems of floors are not listed",
+                    remedy: "correct those that are listed first"
+                ))
         }
         return problems
     }

@@ -67,10 +67,12 @@ struct Floors: Sendable {
             if !isHeard(room) { deaf.insert(places[room].floor) }
         }
         let closed = stairs.subtracting(deaf)
+        let ascending = closed.sorted()
         for room in places.indices where places[room].isKnown {
-            places[room].isClosed = closed.contains(places[room].floor)
+            let floor = places[room].floor
+            places[room].isClosed = closed.contains(floor)
             places[room].isEnclosed = places[room].isClosed && !places[room].isStairs
-            for below in closed where below < places[room].floor { places[room].closedBelow += 1 }
+            places[room].closedBelow = Int16(clamping: ascending.firstIndex { $0 >= floor } ?? ascending.count)
         }
     }
 

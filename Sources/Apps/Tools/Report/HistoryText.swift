@@ -20,7 +20,8 @@ struct HistoryText {
         return own + [entry.name, entry.rid, entry.beacon.map { "\($0)" } ?? "", entry.tracker]
     }
 
-    /// A beacon came or left; or, without a beacon, the tracker itself did, to or from a circle that its position decides.
+    /// A beacon came or left. Without a beacon it was the tracker itself: it came to a circle, which its position decides, or a tag came to a
+    /// room, in the history of a rooms service.
     private func event(of entry: PastTransition) -> String {
         let name = names[entry.tracker] ?? nil
         guard entry.beacon == nil else {
