@@ -182,11 +182,15 @@ import Testing
         #expect(reported(witness, "Kitchen"), "\(service.log)")
         let used = service.processorTime
         #expect(service.stop() == 0)
-        let turn = service.log.split(separator: "longest turn of the loop: ").last?.prefix { $0.isNumber } ?? ""
-        let milliseconds = try #require(Int(turn), "\(service.log)")
-        print("flood of 4,000 messages to the rooms service: longest turn \(milliseconds) ms, processor time \(used)")
-        // A busy machine makes turns longer, but no turn has a large part of the whole work.
-        #expect(.milliseconds(milliseconds) < used / 4)
-        if GatewayProcess.measured != nil { #expect(milliseconds <= 100) }
+        let turn = try #require(
+            service.log.firstMatch(of: /longest turn of the loop: (\d+) ms, of a processor: (\d+) ms/), "\(service.log)"
+        )
+        let (elapsed, computed) = try (#require(Int(turn.1)), #require(Int(turn.2)))
+        print(
+            "flood of 4,000 messages to the rooms service: longest turn \(elapsed) ms, it computed \(computed) ms at most, in all \(used)"
+        )
+        // How long a turn lasts depends on what else the machine does. What it computes does not: no turn has a large part of the work.
+        #expect(.milliseconds(computed) < used / 4)
+        if GatewayProcess.measured != nil { #expect(elapsed <= 100) }
     }
 }

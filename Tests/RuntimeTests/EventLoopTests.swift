@@ -32,6 +32,34 @@ private final class Seen<Value> {
         #expect(try loop.run() == 7)
     }
 
+    @Test func `a handler that waits has a long turn, and next to no time of a processor`() throws {
+        let loop = try EventLoop()
+        let slow = Seen<EventLoop.Turn>()
+        loop.onSlowTurn = { slow.values.append($0) }
+        let timer = try loop.timer { _ in
+            usleep(120_000)
+            loop.exit(0)
+        }
+        try timer.arm(at: .zero)
+        _ = try loop.run()
+        #expect(slow.values.map { $0.elapsed >= .milliseconds(120) } == [true])
+        #expect(loop.longestTurn.elapsed >= .milliseconds(120))
+        #expect(loop.longestTurn.processor < .milliseconds(60))
+    }
+
+    @Test func `a handler that computes has a turn of as much time of a processor`() throws {
+        let loop = try EventLoop()
+        let timer = try loop.timer { _ in
+            let began = Clocks.threadProcessorTime()
+            while Clocks.threadProcessorTime() - began < .milliseconds(20) {}
+            loop.exit(0)
+        }
+        try timer.arm(at: .zero)
+        _ = try loop.run()
+        #expect(loop.longestTurn.processor >= .milliseconds(20))
+        #expect(loop.longestTurn.elapsed >= .milliseconds(20))
+    }
+
     @Test func `arming again replaces the earlier instant, and disarming forgets it`() throws {
         let loop = try EventLoop()
         let order = Seen<String>()

@@ -33,11 +33,16 @@ import Testing
 
     @Test func `a slow turn at the start does not hide a turn that takes twice the time`() throws {
         let text = try written { log in
-            for seconds in [0.2, 0.9, 1.2, 6.0, 7.9, 20.5, 21] { log.slowTurn(.seconds(seconds)) }
-            log.slowTurn(.seconds(3), "; so what")
+            for seconds in [0.2, 0.9, 1.2, 6.0, 7.9, 20.5, 21] {
+                log.slowTurn(EventLoop.Turn(elapsed: .seconds(seconds), processor: .milliseconds(50)))
+            }
+            log.slowTurn(EventLoop.Turn(elapsed: .seconds(3), processor: .seconds(2)), "; so what")
         }
         let turns = text.split(separator: "\n").map { $0.dropFirst("<4>one turn of the loop took ".count) }
-        #expect(turns == ["0.20 s", "1.20 s", "6.00 s", "20.50 s", "3.00 s; so what"])
+        #expect(
+            turns
+                == ["0.20 s", "1.20 s", "6.00 s", "20.50 s"].map { "\($0), of which it had a processor for 0.05 s" }
+                + ["3.00 s, of which it had a processor for 2.00 s; so what"])
     }
 
     @Test func `a hundred thousand lines in a moment are cut off, and said to be in the next minute`() throws {

@@ -10,12 +10,30 @@ package import System
 /// as long as the object that `watch`, `timer` or `onSignal` returned.
 package final class EventLoop {
     let handle: OpaquePointer
-    /// The longest time for which one handler has delayed all others since `run` began.
-    package private(set) var longestTurn = Duration.zero
-    /// Called after a handler that took longer than `slowTurn`, with the time that it took.
-    package var onSlowTurn: ((Duration) -> Void)?
+    /// The longest time, and the longest time of a processor, for which one handler has delayed all others since `run` began. They
+    /// may be of two turns.
+    package private(set) var longestTurn = Turn(elapsed: .zero, processor: .zero)
+    /// Called after a handler that took longer than `slowTurn`.
+    package var onSlowTurn: ((Turn) -> Void)?
     /// Advertisements come every tenth of a second and wait in the socket meanwhile.
     package static let slowTurn: Duration = .milliseconds(100)
+
+    /// How long one handler kept the loop. A turn that takes long and has little time of a processor waited: for a disk, or for a
+    /// processor that other programs had.
+    package struct Turn {
+        package var elapsed: Duration
+        package var processor: Duration
+
+        package init(elapsed: Duration, processor: Duration) {
+            self.elapsed = elapsed
+            self.processor = processor
+        }
+
+        /// The larger of each of the two.
+        fileprivate func longer(_ other: Turn) -> Turn {
+            Turn(elapsed: max(elapsed, other.elapsed), processor: max(processor, other.processor))
+        }
+    }
 
     /// - Throws: the error of `sd_event_new`: no descriptors or memory left.
     package init() throws(SystemError) {
@@ -29,16 +47,20 @@ package final class EventLoop {
 
     /// Runs until `exit(_:)` and returns the code given to it.
     package func run() throws(SystemError) -> Int32 {
-        // Like sd_event_loop, but it reads the clock before and after each handler.
+        // Like sd_event_loop, but it reads the clocks before and after each handler. The kernel is asked once a turn for the time of
+        // the processor, as that is a system call: a turn's time of the processor is counted with the search for the event.
+        var processorBefore = Clocks.threadProcessorTime()
         while sd_event_get_state(handle) != SD_EVENT_FINISHED {
             if try checked("sd_event_prepare", sd_event_prepare(handle)) == 0 {
                 guard try checked("sd_event_wait", sd_event_wait(handle, UInt64.max)) > 0 else { continue }
             }
             let began = Clocks.now()
             try checked("sd_event_dispatch", sd_event_dispatch(handle))
-            let turn = began.duration(to: Clocks.now())
-            longestTurn = max(longestTurn, turn)
-            if turn > Self.slowTurn { onSlowTurn?(turn) }
+            let processorAfter = Clocks.threadProcessorTime()
+            let turn = Turn(elapsed: began.duration(to: Clocks.now()), processor: processorAfter - processorBefore)
+            processorBefore = processorAfter
+            longestTurn = longestTurn.longer(turn)
+            if turn.elapsed > Self.slowTurn { onSlowTurn?(turn) }
         }
         var code: Int32 = 0
         try checked("sd_event_get_exit_code", sd_event_get_exit_code(handle, &code))

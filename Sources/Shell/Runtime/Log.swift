@@ -103,9 +103,12 @@ package final class Log: Sendable {
     /// twice as long: a slow turn at the start must not hide the one that the watchdog ends. Turns below one second share one line a minute.
     ///
     /// - Parameter consequence: What else is to be said, with its punctuation.
-    package func slowTurn(_ turn: Duration, _ consequence: String = "") {
-        let doublings = Int64.bitWidth - turn.components.seconds.leadingZeroBitCount
-        once("turn \(doublings)", .warning, "one turn of the loop took \(decimal(turn)) s\(consequence)")
+    package func slowTurn(_ turn: EventLoop.Turn, _ consequence: String = "") {
+        let doublings = Int64.bitWidth - turn.elapsed.components.seconds.leadingZeroBitCount
+        let (elapsed, processor) = (decimal(turn.elapsed), decimal(turn.processor))
+        once(
+            "turn \(doublings)", .warning,
+            "one turn of the loop took \(elapsed) s, of which it had a processor for \(processor) s\(consequence)")
     }
 
     /// Writes a line that occurs once in a run, even if this minute already has too many lines.

@@ -9,6 +9,11 @@ package enum Clocks {
         MonotonicInstant(nanoseconds: nanoseconds(CLOCK_BOOTTIME))
     }
 
+    /// The time of a processor that this thread has had. A system call, while `now()` is none.
+    package static func threadProcessorTime() -> Duration {
+        .nanoseconds(nanoseconds(CLOCK_THREAD_CPUTIME_ID))
+    }
+
     /// How long the machine has been suspended since it started. CLOCK_MONOTONIC does not run during suspend. The two
     /// clocks are read one after the other, so the result varies slightly.
     package static func suspended() -> Duration {

@@ -59,8 +59,11 @@ package final class EventLoopHost: ServiceHost {
         case .reloaded: notifier.ready()
         case .stopping:
             notifier.stopping()
-            let milliseconds = Int64((loop.longestTurn / .milliseconds(1)).rounded(.up))
-            log.always(.debug, "longest turn of the loop: \(milliseconds) ms")
+            let turn = loop.longestTurn
+            log.always(
+                .debug,
+                "longest turn of the loop: \(milliseconds(turn.elapsed)) ms, of a processor: \(milliseconds(turn.processor)) ms"
+            )
         }
     }
 
@@ -68,6 +71,9 @@ package final class EventLoopHost: ServiceHost {
 
     package func exit(_ code: ExitCode) { loop.exit(code.rawValue) }
 }
+
+/// Whole milliseconds, rounded up.
+private func milliseconds(_ duration: Duration) -> Int64 { Int64((duration / .milliseconds(1)).rounded(.up)) }
 
 /// A timer of the event loop. The kernel refuses to arm a valid timer only if memory is short; then this is logged.
 private final class EventLoopTimer: ServiceTimer {
