@@ -161,6 +161,9 @@ try:
     for line in ("share 05f7ac", "enter 05f7ac"):
         tell(line)
     check("both enters are spoken", "['Garage entered', 'Anna\\'s keys entered Garage'].every(t => document.getElementById('announcer').textContent.includes(t))")
+    said = "make('span', {}, ...sentence({ tracker: state.trackers[0].topic, event: 'enter', name: 'Home', beacon: %s })).textContent"
+    check("a circle, which has no beacon, is entered by the gateway", said % "null" + " === called(state.trackers[0]) + ' entered Home'")
+    check("a beacon of the gateway is named alone", said % "'a:1:1'" + " === 'Home entered'")
     check("the time line has one row for each", "new Promise(r => setTimeout(() => r(document.querySelectorAll('#timeline li').length === state.transitions.length), 3500))")
 
     # A link that is cut on its way ends without a word.

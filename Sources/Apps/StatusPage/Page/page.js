@@ -142,11 +142,12 @@ function drawBeacon(beacon) {
     make("td", { class: "level" }, signal(beacon.rssi)), make("td", { class: "more", title: facts.join(" · ") }, facts.join(" · ")));
 }
 
-// One sentence for a transition, in the names that people gave: "Anna's keys left Hall". Regions of the gateway itself are named alone.
+// One sentence for a transition, in the names that people gave: "Anna's keys left Hall". Beacons of the gateway itself are named alone; a circle has
+// no beacon, and the gateway is what entered it.
 function sentence(entry) {
   const place = state.trackers.findIndex(tracker => entry.tracker ? tracker.topic === entry.tracker : tracker.tid === entry.tid);
   const tracker = state.trackers[place], verb = entry.event === "enter" ? " entered" : " left";
-  if (tracker && place === 0 && !tracker.name) return [name(entry.name), verb];
+  if (tracker && place === 0 && !tracker.name && entry.beacon !== null) return [name(entry.name), verb];
   return [make("b", {}, name(tracker ? called(tracker) : entry.tid)), verb + " ", name(entry.name)];
 }
 
