@@ -232,6 +232,15 @@ import Testing
         #expect(try configure(["--beacon", "strongest"]).code == 64)
     }
 
+    @Test(arguments: [-1, 0, 12])
+    func `The floor of the room is written where it is given`(floor: Int) throws {
+        let machine = try Machine()
+        let (code, text) = try machine.setUp(
+            ["--config-only", "--host", "broker.lan", "--room", "Cellar", "--floor", "\(floor)"])
+        #expect(code == 0, "\(text)")
+        #expect(machine.file("config.json").contains("    floor: \(floor),\n"), "\(machine.file("config.json"))")
+    }
+
     @Test func `A broker that cannot be used: nothing is written`() throws {
         let machine = try Machine()
         let port = try LoopbackPort.free()
@@ -386,6 +395,7 @@ import Testing
         arguments: [
             (["--beacon", "CA271EAE"], 64, "UUID"), (["--port", "99999"], 64, "--port"),
             (["--rooms-service"], 64, "ibeacon-gateway-rooms.service"),
+            (["--floor", "100"], 64, "from -9 to 99"), (["--floor", "first"], 64, "not 'first'"),
             (["--lat", "48.8"], 64, "given together"), (["--lat", "91", "--lon", "0"], 64, "in degrees"),
             (["--home-assistant", "--no-home-assistant"], 64, "exclude each other"),
             (["--beacon", "strongest"], 69, "nothing.btsnoop"),

@@ -19,6 +19,8 @@ struct Setup {
     /// The content of the file of `--ca-file`.
     var authority: [UInt8]?
     var room = ""
+    /// The floor of that room, one of `roomFloors`; nil: it is not said.
+    var floor: Int64?
     var trackerID = ""
     /// The device of the gateway, if `--device` names it.
     var device: String?
@@ -94,6 +96,7 @@ struct Setup {
         if password != nil { members.append(("passwordFile", .string(passwordPath))) }
         members += [("deviceId", .string(deviceID)), ("tid", .string(trackerID))]
         if room != deviceID { members.append(("room", .string(room))) }
+        if let floor { members.append(("floor", .integer(floor))) }
         switch arguments.value("scanner") {
         case nil, "auto"?: break
         case let way? where ["mgmt", "hci", "bluez"].contains(way): members.append(("scanner", .string(way)))

@@ -19,6 +19,9 @@ enum SetupCommand {
             OptionSpecification(
                 "password-file", "FILE", "a file whose first line is the password; '-' is standard input"),
             OptionSpecification("room", "NAME", "room of this gateway (default: the host name)"),
+            OptionSpecification(
+                "floor", "NUMBER", "floor of that room, 0 for the ground floor (default: not said); for a rooms service"
+            ),
             OptionSpecification("device", "NAME", "name of this gateway in topics (default: from the room)"),
             OptionSpecification("tid", "TID", "tracker id, two characters for maps (default: from the room)"),
             OptionSpecification("lat", "DEGREES", "latitude of the gateway (default: that of the home in --from)"),
