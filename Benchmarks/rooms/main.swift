@@ -93,6 +93,10 @@ if let homeCount {
         report.run(homes: first..<first + homeCount)
         exit(0)
     }
+    if isFloors, isOracle {
+        FloorsReport.printTold(homes: first..<first + homeCount)
+        exit(0)
+    }
     if isFloors {
         var report = FloorsReport(tuning: tuning, printsEach: printsEach)
         report.run(homes: first..<first + homeCount)

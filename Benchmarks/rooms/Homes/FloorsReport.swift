@@ -40,6 +40,30 @@ struct FloorsReport {
         for kind in Self.kinds.indices { printTable(of: kind) }
     }
 
+    /// Prints how often a filter is on the wrong floor that is told how each home with gateways is.
+    static func printTold(homes: Range<UInt64>) {
+        for knowledge in ToldFilter.Knowledge.allCases {
+            var (wrong, right): ([Double], [Double]) = ([], [])
+            for number in homes where RandomHome.building(number: number).plan.rooms.contains(where: { $0.floor > 0 }) {
+                let home = RandomHome(number: number)
+                guard home.nodePeriod == nil else { continue }
+                let trials = home.trials.filter(\.isWorn).map { trial in
+                    var filter = ToldFilter(home, trial.wear, knowing: knowledge)
+                    return (trial.session, filter.reports(of: trial.session))
+                }
+                let shares = trials.map { FloorShare($0.0.stays, $0.1, home.plan).wrong }
+                wrong.append(shares.reduce(0, +) / Double(max(1, shares.count)) * 100)
+                right.append(Score(sessions: trials.map { SessionScore($0.0, $0.1) }).right)
+            }
+            func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(max(1, values.count)) }
+            let interval = Bootstrap.interval(of: wrong) { mean($0) }
+            print(
+                "worn tags, gateways: \(wrong.count) homes; a filter that is told \(knowledge.rawValue): \(fixed(mean(wrong), 2)) % "
+                    + "[\(fixed(interval.0, 1)) \(fixed(interval.1, 1))] on the wrong floor, time right \(fixed(mean(right), 3))"
+            )
+        }
+    }
+
     private mutating func play(_ home: RandomHome) {
         let trials = home.trials.filter(\.isWorn)
         let least = trials.map { FloorShare($0.session.stays, home.leastDelayed($0.session), home.plan).wrong }

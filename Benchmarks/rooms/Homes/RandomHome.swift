@@ -6,8 +6,10 @@ import Glibc
 struct RandomHome {
     /// One person or thing whose tag is judged.
     struct Trial {
-        var isWorn: Bool
+        var wear: TagWear
         var session: Session
+
+        var isWorn: Bool { wear.isWorn }
     }
 
     let number: UInt64
@@ -72,7 +74,7 @@ struct RandomHome {
         // In one home of three a receiver fails for some minutes.
         let failing = random.uniform() < 1 / 3 ? random.below(radio.receivers.count) : nil
         for (wear, seconds) in [(people[0], 1200), (people[1], 1200), (still, 3600 * restHours)] {
-            trials.append(Trial(isWorn: wear.isWorn, session: session(wear, seconds: seconds, failing: failing)))
+            trials.append(Trial(wear: wear, session: session(wear, seconds: seconds, failing: failing)))
         }
     }
 
