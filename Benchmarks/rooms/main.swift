@@ -19,6 +19,8 @@ var isFloors = false
 var isSurvey = false
 var surveyTuning = LevelSurveyTuning()
 var restHours: Int?
+var recordingMinutes: Int?
+var recordingDirectory: String?
 var numbers: [(name: String, value: Float)] = []
 var seed: UInt64?
 var every = 1
@@ -56,6 +58,13 @@ for argument in CommandLine.arguments.dropFirst() {
         guard let restHours, (2...168).contains(restHours) else {
             fail("\(argument): not a number of hours from 2 to 168")
         }
+    } else if argument.hasPrefix("--write=") {
+        recordingDirectory = String(argument.dropFirst(8))
+    } else if argument.hasPrefix("--minutes=") {
+        recordingMinutes = Int(argument.dropFirst(10))
+        guard let recordingMinutes, (1...60).contains(recordingMinutes) else {
+            fail("\(argument): not a number of minutes from 1 to 60")
+        }
     } else if argument.hasPrefix("--homes=") {
         homeCount = UInt64(argument.dropFirst(8))
         if homeCount == nil { fail("\(argument): not a number") }
@@ -88,6 +97,10 @@ if isAblation {
 if let homeCount {
     // The homes from 1001 on are for reporting, those from 1 to 200 for tuning.
     let first = seed ?? (isOracle || isSurvey ? 2001 : 1001)
+    if let recordingDirectory {
+        writeRecordings(of: first..<first + homeCount, minutes: recordingMinutes ?? 20, to: recordingDirectory)
+        exit(0)
+    }
     if isSurvey {
         var report = GatewaySurveyReport(tuning: surveyTuning, printsEach: printsEach)
         report.run(homes: first..<first + homeCount)

@@ -54,6 +54,13 @@ func fail(_ text: String) -> Never {
     exit(1)
 }
 
+func writeText(_ text: String, to path: String) {
+    guard let file = unsafe fopen(path, "w") else { fail("\(path): cannot be created") }
+    let bytes = Array(text.utf8)
+    let written = unsafe fwrite(bytes, 1, bytes.count, file)
+    guard unsafe fclose(file) == 0, written == bytes.count else { fail("\(path): cannot be written") }
+}
+
 func readText(_ path: String) -> String {
     guard let file = unsafe fopen(path, "r") else { fail("\(path): cannot be opened") }
     defer { unsafe fclose(file) }
