@@ -64,7 +64,8 @@ import Testing
         house.pass(.levels(Self.levels()))
         let gateways = house.engine.plan.hearing.gateways.indices
         let rooms = house.engine.plan.learning.rooms.elements.map(\.surveyed).filter { !$0.cells.isEmpty }
-        #expect(rooms.map { room in gateways.filter(room.isKnown).map(\.number) } == [[0, 1, 2], [0, 1, 2], [0, 1, 2]])
+        #expect(
+            rooms.map { room in gateways.filter(room.isKnown).map(\.number) } == [[0, 1, 2], [0, 1, 2], [0, 1, 2]])
     }
 
     @Test func `Levels that are not told again are over`() {
