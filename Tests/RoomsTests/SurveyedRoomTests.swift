@@ -36,7 +36,7 @@ import Testing
 
     private func logLikelihood(in room: SurveyedRoom, _ vector: LevelVector) -> Float {
         var window = SurveyedWindow(tuning)
-        window.take(vector, tuning)
+        window.take(vector, knownIn: room, tuning)
         return window.logLikelihood(in: room, vector.levels)
     }
 
@@ -57,6 +57,15 @@ import Testing
         for _ in 0..<2 { house.send(from: "b", level: -80) }
         house.pass(.levels(Self.levels()))
         #expect(house.engine.plan.surveyedLevel(of: "b", in: "Kitchen") != nil)
+    }
+
+    @Test func `Of each room the same receivers are known`() {
+        var house = House([("k", "Kitchen"), ("h", "Hall"), ("b", "Bedroom"), ("a", "Attic"), ("l", "Kitchen")])
+        house.pass(.levels(Self.levels()))
+        let gateways = house.engine.plan.hearing.gateways.indices
+        let rooms = house.engine.plan.learning.rooms.elements.map(\.surveyed).filter { !$0.cells.isEmpty }
+        #expect(
+            rooms.map { room in gateways.filter(room.isKnown).map(\.number) } == [[0, 1, 2], [0, 1, 2], [0, 1, 2]])
     }
 
     @Test func `Levels that are not told again are over`() {
@@ -111,6 +120,12 @@ import Testing
         let here = room([-55, -70, -80])
         let wrong = logLikelihood(in: here, window([-55, -70, -30]))
         #expect(wrong > logLikelihood(in: here, window([-55, -70, -80])) - 12)
+    }
+
+    @Test func `A gateway of which nothing is known says nothing`() {
+        let here = SurveyedRoom([(GatewayIndex(number: 0), -55), (GatewayIndex(number: 2), -70)], tuning)
+        let without = logLikelihood(in: here, window([-60, nil, -70]))
+        #expect(logLikelihood(in: here, window([-60, -40, -70, -40])) == without)
     }
 
     @Test func `The silence of a gateway that should hear the tag speaks against the room`() {

@@ -6,6 +6,16 @@ extension Array where Element: BitwiseCopyable {
         if self.count != count { changeCount(to: count, new) }
     }
 
+    /// Makes it so long, and sets each element.
+    ///
+    /// It asks once whether others have the array, too. `array[index] = element` asks for each element.
+    @inline(__always)
+    mutating func fill(to count: Int, _ new: Element, _ element: (Int) -> Element) {
+        resize(to: count, new)
+        var span = mutableSpan
+        for index in span.indices { span[index] = element(index) }
+    }
+
     private mutating func changeCount(to count: Int, _ new: Element) {
         if self.count > count { removeLast(self.count - count) }
         while self.count < count { append(new) }

@@ -8,8 +8,6 @@ struct FloorRule: Sendable {
     private var places: [Floors.Place] = []
     /// Whether they are on several floors.
     private var areApart = false
-    /// Of each floor that hears the tag: what its receivers add up to, and what that adds to the log likelihood of its rooms.
-    private var sums: [(floor: Int16, sum: Float, worth: Float)] = []
     private let tuning: FloorTuning
     private let exitPrior: Float
 
@@ -22,55 +20,32 @@ struct FloorRule: Sendable {
         _ tag: inout Tag, _ seen: borrowing Observation, _ floors: Table<RoomIndex, Floors.Place>,
         _ gateways: Table<GatewayIndex, GatewayState>
     ) {
-        addUpFloors(seen, floors, gateways)
-        var best = -Float.infinity
-        for index in sums.indices { best = max(best, sums[index].sum) }
-        for index in sums.indices { sums[index].worth = worth(sums[index].sum, best) }
-        evidence.resize(to: seen.rooms.count, 0)
-        places.resize(to: seen.rooms.count, Floors.Place())
-        areApart = false
-        var first = Floors.Place.unknown
-        for index in seen.rooms.indices {
+        var sums = FloorSums(tuning)
+        addUpFloors(seen, floors, gateways, &sums)
+        let first = seen.rooms.first.map { floors[place: $0].floor }
+        var areApart = false
+        places.fill(to: seen.rooms.count, Floors.Place()) { index in
             let place = floors[place: seen.rooms[index]]
-            places[index] = place
-            evidence[index] = seen.evidence[index]
-            guard place.isKnown else { continue }
-            if first != place.floor, first != Floors.Place.unknown { areApart = true }
-            first = place.floor
-            if let heard = sums.firstIndex(where: { $0.floor == place.floor }) {
-                evidence[index] += sums[heard].worth
-            } else if best > 0 {
-                // A floor that does not hear the tag.
-                evidence[index] += worth(1, best)
-            }
+            if place.floor != first { areApart = true }
+            return place
         }
+        self.areApart = areApart
+        sums.add(to: seen.evidence, of: places, into: &evidence)
         doubtFloor(of: &tag, seen, floors)
     }
 
-    /// What the receivers of a floor add to the log likelihood of its rooms.
-    private func worth(_ sum: Float, _ best: Float) -> Float {
-        sum == best ? 0 : tuning.floorShare * FixedMath.log(sum / best)
-    }
-
     /// Adds up the receivers that heard the tag, by floor. One that only misses it would add nothing.
-    private mutating func addUpFloors(
+    @inline(__always)
+    private func addUpFloors(
         _ seen: borrowing Observation, _ floors: Table<RoomIndex, Floors.Place>,
-        _ gateways: Table<GatewayIndex, GatewayState>
+        _ gateways: Table<GatewayIndex, GatewayState>, _ sums: inout FloorSums
     ) {
-        sums.removeAll(keepingCapacity: true)
         for index in seen.gathered.indices {
             let gateway = seen.gathered[index]
             guard let level = seen.window.levels[gateway].dBm, let room = gateways[gateway].room,
                 floors[place: room].isKnown
             else { continue }
-            let floor = floors[place: room].floor
-            let height = level - gateways[gateway].offset - tuning.leastLevel
-            let part = FixedMath.exp(height * tuning.floorSlope)
-            if let index = sums.firstIndex(where: { $0.floor == floor }) {
-                sums[index].sum += part
-            } else {
-                sums.append((floor, 1 + part, 0))
-            }
+            sums.add(level - gateways[gateway].offset, on: floors[place: room].floor)
         }
     }
 
@@ -85,9 +60,9 @@ struct FloorRule: Sendable {
         var (own, other) = (-Float.infinity, -Float.infinity)
         for index in places.indices {
             if !places[index].isKnown || places[index].floor == place.floor {
-                own = max(own, evidence[index])
+                if evidence[index] > own { own = evidence[index] }
             } else if place.passage(to: places[index]) == .locked {
-                other = max(other, evidence[index])
+                if evidence[index] > other { other = evidence[index] }
             }
         }
         tag.floorDoubt.weigh(
@@ -105,29 +80,34 @@ struct FloorRule: Sendable {
         _ learned: Table<RoomIndex, RoomKnowledge>
     ) {
         guard areApart else { return }
-        let others = Float(max(1, places.count - 1))
-        let isUnheard = seen.window.elapsed > tuning.stairsSeconds
+        let evenly = exitPrior / Float(max(1, places.count - 1))
         let isBroken = tag.floorDoubt.isBroken
+        let costly = 1 - tuning.changeShare
+        let locked = seen.window.elapsed > tuning.stairsSeconds ? costly : 1
         var arriving = arriving.mutableSpan
         for from in places.indices where before[from] > 0 && places[from].isKnown {
             let place = places[from]
             let room = seen.rooms[from]
             let unit = before[from] / (learned[room].exits.changes + exitPrior)
+            let even = unit * evenly
             let areExitsKnown = !learned[room].exits.exits.isEmpty
-            for target in places.indices where target != from {
+            var staying = arriving[from]
+            for target in places.indices where places[target].floor != place.floor {
                 let share: Float
                 switch place.passage(to: places[target]) {
                 case .free: continue
-                case .costly: share = tuning.changeShare
+                case .costly: share = costly
                 case .locked:
                     if isBroken { continue }
-                    share = isUnheard ? tuning.changeShare : 0
+                    share = locked
                 }
-                let count = areExitsKnown ? learned[room].exits.count(of: seen.rooms[target]) : 0
-                let lost = unit * (exitPrior / others + count) * (1 - share)
-                arriving[target] = max(0, arriving[target] - lost)
-                arriving[from] += lost
+                let going = areExitsKnown ? unit * (evenly + learned[room].exits.count(of: seen.rooms[target])) : even
+                let lost = going * share
+                let left = arriving[target] - lost
+                arriving[target] = left > 0 ? left : 0
+                staying += lost
             }
+            arriving[from] = staying
         }
     }
 }

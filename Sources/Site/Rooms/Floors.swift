@@ -9,16 +9,18 @@ struct Floors: Sendable {
     /// What a tag may do between two rooms.
     enum Passage { case free, costly, locked }
 
+    /// Where a tag in a room can leave its floor for the next one: anywhere, at a cost, or, where all stairs of the floor are heard, at
+    /// these alone: here, or elsewhere.
+    enum Exit: Sendable { case anywhere, here, elsewhere }
+
     /// A room as the rule needs it: eight bytes, because it is read for each room of each window.
     struct Place: Sendable, BitwiseCopyable {
         static let unknown = Int16.min
         var floor = Self.unknown
-        /// How many floors below its floor are closed.
+        /// How many floors below its floor are closed, and how many up to its floor.
         var closedBelow: Int16 = 0
-        var isStairs = false
-        /// Whether all stairs of its floor are heard, and whether it is none of them besides.
-        var isClosed = false
-        var isEnclosed = false
+        var closedUpTo: Int16 = 0
+        var exit = Exit.anywhere
 
         var isKnown: Bool { floor != Self.unknown }
     }
@@ -56,23 +58,22 @@ struct Floors: Sendable {
         places = Table()
         guard told.values.contains(where: { $0.floor != nil }) else { return }
         for room in rooms.indices {
-            let known = told[rooms[room].name.key]
-            let floor = known?.floor.map { max(Place.unknown + 1, Int16(clamping: $0)) }
-            places.append(Place(floor: floor ?? Place.unknown, isStairs: known?.isStairs ?? false))
+            let floor = told[rooms[room].name.key]?.floor.map { max(Place.unknown + 1, Int16(clamping: $0)) }
+            places.append(Place(floor: floor ?? Place.unknown))
         }
         guard places.elements.contains(where: \.isKnown) else { return places = Table() }
         var (stairs, deaf): (Set<Int16>, Set<Int16>) = ([], [])
-        for room in places.indices where places[room].isStairs && places[room].isKnown {
+        func isStairs(_ room: RoomIndex) -> Bool { told[rooms[room].name.key]?.isStairs ?? false }
+        for room in places.indices where isStairs(room) && places[room].isKnown {
             stairs.insert(places[room].floor)
             if !isHeard(room) { deaf.insert(places[room].floor) }
         }
         let closed = stairs.subtracting(deaf)
-        let ascending = closed.sorted()
         for room in places.indices where places[room].isKnown {
             let floor = places[room].floor
-            places[room].isClosed = closed.contains(floor)
-            places[room].isEnclosed = places[room].isClosed && !places[room].isStairs
-            places[room].closedBelow = Int16(clamping: ascending.firstIndex { $0 >= floor } ?? ascending.count)
+            if closed.contains(floor) { places[room].exit = isStairs(room) ? .here : .elsewhere }
+            places[room].closedBelow = Int16(clamping: closed.count { $0 < floor })
+            places[room].closedUpTo = Int16(clamping: closed.count { $0 <= floor })
         }
     }
 
@@ -99,12 +100,11 @@ extension Floors.Place {
     @inline(__always)
     func passage(to other: Self) -> Floors.Passage {
         guard floor != other.floor, isKnown, other.isKnown else { return .free }
-        if abs(Int(floor) - Int(other.floor)) > 1 {
-            let (low, high) = floor < other.floor ? (self, other) : (other, self)
-            return high.isClosed || high.closedBelow > low.closedBelow ? .locked : .costly
-        }
-        if isEnclosed || other.isEnclosed { return .locked }
-        return isClosed || other.isClosed ? .free : .costly
+        let height = Int(other.floor) - Int(floor)
+        if height > 1 { return other.closedUpTo > closedBelow ? .locked : .costly }
+        if height < -1 { return closedUpTo > other.closedBelow ? .locked : .costly }
+        if exit == .elsewhere || other.exit == .elsewhere { return .locked }
+        return exit == .here || other.exit == .here ? .free : .costly
     }
 }
 

@@ -210,7 +210,7 @@ struct Observation: Sendable {
             let told = learned[room].surveyed.seconds(
                 labelled: learned[room].labelled.seconds, decided: decided, tuning.surveyed)
             if told > 0 {
-                if surveyedSeconds == 0 { surveyed.take(window, tuning) }
+                if surveyedSeconds == 0 { surveyed.take(window, knownIn: learned[room].surveyed, tuning) }
                 sum += told * FixedMath.exp(surveyed.logLikelihood(in: learned[room].surveyed, window.levels))
                 seconds += told
                 surveyedSeconds += told

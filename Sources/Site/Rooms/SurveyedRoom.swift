@@ -37,6 +37,9 @@ struct SurveyedRoom: Sendable {
         }
     }
 
+    /// Whether it is known how the gateway hears a tag in the room.
+    func isKnown(_ gateway: GatewayIndex) -> Bool { cells.contains(index: gateway) && cells[gateway].mean.isFinite }
+
     /// The share of packets that a receiver hears at a level.
     private static func hits(_ level: Float, _ tuning: SurveyedTuning) -> Float {
         (1 - tuning.lost) / (1 + FixedMath.exp((tuning.halfHeard - level) / tuning.deviation))

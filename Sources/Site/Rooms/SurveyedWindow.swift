@@ -4,16 +4,19 @@
 struct SurveyedWindow: Sendable {
     private struct Heard: Sendable, BitwiseCopyable {
         var gateway = GatewayIndex(number: 0)
-        /// dBm; NaN: it is left out.
+        /// dBm; NaN: nothing is known of the gateway, which `take` removes.
         var level: Float = .nan
     }
 
-    /// Sorted by gateway.
+    /// Those of which something is known, sorted by gateway.
     private var heard: [Heard] = []
-    /// A tag has no more levels (`Tag.mostLevels`).
-    private typealias Differences = InlineArray<12, Float>
-    /// Largest evidence of a lost packet.
-    private var missCap: Float = 0
+    /// Least logarithm for a gateway that does not hear the tag.
+    private var leastMissed: Float = 0
+    /// The variance of the sum of all levels, in variances of one level, for each of them.
+    private var spread: Float = 1
+    /// What the receivers add to the logarithm: each of them, and all besides.
+    private var width: Float = 0
+    private var commonWidth: Float = 0
 
     private let missLevel: Float
     private let distanceCap: Float
@@ -22,59 +25,67 @@ struct SurveyedWindow: Sendable {
     /// The variance of what all levels have in common, in variances.
     private let common: Float
     /// What each receiver adds to the logarithm, and what so many receivers add besides.
-    private let width: Float
-    private let widths: [Float]
+    private let widthOfOne: Float
+    private let commonWidths: [Float]
 
     init(_ tuning: RoomTuning) {
         let variance = tuning.surveyed.deviation * tuning.surveyed.deviation
         let common = tuning.surveyed.commonDeviation * tuning.surveyed.commonDeviation / variance
         (missLevel, distanceCap) = (tuning.silence.missLevel, tuning.levels.ownDistanceCap)
         (self.variance, self.common) = (variance, common)
-        width = FixedMath.log(variance / (tuning.prints.kernelWidth * tuning.prints.kernelWidth))
-        widths = (0...Tag.mostLevels).map { FixedMath.log(1 + common * Float($0)) }
+        widthOfOne = FixedMath.log(variance / (tuning.prints.kernelWidth * tuning.prints.kernelWidth))
+        commonWidths = (0...Tag.mostLevels).map { FixedMath.log(1 + common * Float($0)) }
     }
 
     /// Takes what was heard.
-    mutating func take(_ window: borrowing LevelVector, _ tuning: RoomTuning) {
-        missCap = min(tuning.prints.missCap, tuning.prints.missPerPacket * Float(window.packets)) / 2
-        heard.resize(to: min(window.heard.count, Tag.mostLevels), Heard())
-        for index in heard.indices {
+    ///
+    /// - Parameter room: Any room of which something is known: of each of them the same receivers are known.
+    mutating func take(_ window: borrowing LevelVector, knownIn room: SurveyedRoom, _ tuning: RoomTuning) {
+        leastMissed = -min(tuning.prints.missCap, tuning.prints.missPerPacket * Float(window.packets)) / 2
+        var isOneUnknown = false
+        heard.fill(to: min(window.heard.count, Tag.mostLevels), Heard()) { index in
             let gateway = window.heard[index]
-            heard[index] = Heard(gateway: gateway, level: window.levels[gateway].dBm ?? .nan)
+            guard room.isKnown(gateway), let level = window.levels[gateway].dBm else {
+                isOneUnknown = true
+                return Heard()
+            }
+            return Heard(gateway: gateway, level: level)
         }
+        if isOneUnknown { heard.removeAll(where: \.level.isNaN) }
+        spread = 1 + common * Float(heard.count)
+        (width, commonWidth) = (Float(heard.count) * widthOfOne, commonWidths[heard.count])
     }
 
     /// Logarithm of the density of the window, in the unit of a fingerprint's: 0 for a perfect fit.
     ///
+    /// It is always inlined: a call would copy the window for each room. The differences are computed twice: where an `InlineArray` kept
+    /// them, the room's arrays were retained for each room, which took more.
+    ///
     /// - Parameter measured: The window's level of each gateway.
-    func logLikelihood(in room: borrowing SurveyedRoom, _ measured: Table<GatewayIndex, OptionalLevel>) -> Float {
+    @inline(__always)
+    func logLikelihood(in room: SurveyedRoom, _ measured: Table<GatewayIndex, OptionalLevel>) -> Float {
         var sum: Float = 0
-        let (least, missLevel) = (-missCap, missLevel)
         for index in room.silences.indices {
             let silence = room.silences[index]
             guard measured.contains(index: silence.gateway), measured[silence.gateway].isAtMost(missLevel) else {
                 continue
             }
-            sum += silence.missed > least ? silence.missed : least
+            sum += silence.missed > leastMissed ? silence.missed : leastMissed
         }
-        var differences = Differences(repeating: 0)
-        var (known, total): (Int, Float) = (0, 0)
-        for index in heard.indices where room.cells.contains(index: heard[index].gateway) {
+        guard !heard.isEmpty else { return sum }
+        var total: Float = 0
+        for index in heard.indices {
             let cell = room.cells[heard[index].gateway]
-            let difference = heard[index].level - cell.mean
-            guard !difference.isNaN else { continue }
-            differences[known] = difference
-            total += difference
+            total += heard[index].level - cell.mean
             sum += cell.heard
-            known += 1
         }
-        guard known > 0 else { return sum }
-        let shift = total * common / (1 + common * Float(known))
+        let shift = total * common / spread
         var squares = shift * shift / (common * variance)
-        for index in 0..<known {
-            let difference = differences[index] - shift
-            squares += min(difference * difference / variance, distanceCap)
+        for index in heard.indices {
+            let difference = heard[index].level - room.cells[heard[index].gateway].mean - shift
+            let square = difference * difference / variance
+            squares += square < distanceCap ? square : distanceCap
         }
-        return sum - 0.5 * (squares + Float(known) * width + widths[known])
+        return sum - 0.5 * (squares + width + commonWidth)
     }
 }

@@ -39,8 +39,7 @@ struct Transition: Sendable {
         let reported = tag.room.flatMap { seen.rooms.firstIndex(of: $0) }.map { weighed[$0] }
         after.resize(to: seen.rooms.count, RoomBelief(room: RoomIndex(number: 0), support: 0, probability: 0))
         var sum: Float = 0
-        before.resize(to: seen.rooms.count, 0)
-        for index in seen.rooms.indices { before[index] = tag.belief.probability(of: seen.rooms[index]) }
+        before.fill(to: seen.rooms.count, 0) { tag.belief.probability(of: seen.rooms[$0]) }
         // Nothing was believed yet, or the gateways of all rooms that were believed in are gone.
         if !before.contains(where: { $0 > 0 }) {
             for index in before.indices { before[index] = 1 / count }
