@@ -1,4 +1,5 @@
 import Base
+import JSON
 
 /// A beacon that was given a name at setup.
 struct NamedBeacon: Equatable {
@@ -14,6 +15,19 @@ struct NamedBeacon: Equatable {
 
     /// The description of its region.
     var description: String { "\(isPersons ? Self.homeName : name):\(beacon)" }
+
+    /// The members of the configuration for the trackers of beacons that persons carry.
+    ///
+    /// - Parameter gateway: The device of the gateway itself.
+    static func trackers(of persons: [Self], besides gateway: String) -> [JSONValue] {
+        var devices: Set = [gateway]
+        return persons.map { beacon in
+            [
+                "deviceId": .string(beacon.deviceID(besides: &devices)), "tid": .string(beacon.trackerID),
+                "name": .string(beacon.name),
+            ]
+        }
+    }
 
     /// The device of its tracker.
     ///

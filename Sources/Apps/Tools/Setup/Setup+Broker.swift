@@ -129,23 +129,11 @@ extension Setup {
     /// Asks for the room and the two-letter tracker id.
     mutating func nameRoom() throws {
         room = try arguments.value("room") ?? origin?.room ?? dialogue.ask("Which room is this", Settings.hostName)
-        floor = try readFloor()
+        floor = try FloorOption.value(of: arguments)
         device = arguments.value("device")
         let standard = String(deviceID.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(2)).uppercased()
         trackerID =
             try arguments.value("tid") ?? dialogue.ask("Tracker id, two characters", standard.isEmpty ? "GW" : standard)
         _ = try settings()
-    }
-
-    /// The floor is no question: few sites gain by it, and those with a training walk most (`Docs/rooms-floors.md`).
-    private func readFloor() throws(Failure) -> Int64? {
-        guard let word = arguments.value("floor") else { return nil }
-        guard let floor = Int64(word), roomFloors.contains(floor) else {
-            throw Failure(
-                .usage,
-                "--floor is a whole number from \(roomFloors.lowerBound) to \(roomFloors.upperBound), such as 0 for the ground floor; not '\(word)'"
-            )
-        }
-        return floor
     }
 }

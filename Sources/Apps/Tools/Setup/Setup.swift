@@ -104,6 +104,7 @@ struct Setup {
         }
         if let place { members += [("lat", .plain(place.latitude)), ("lon", .plain(place.longitude))] }
         if isInHomeAssistant == true { members.append(("homeAssistant", ["discovery": true])) }
+        let trackers = NamedBeacon.trackers(of: persons, besides: deviceID)
         if !trackers.isEmpty { members.append(("trackers", .array(trackers))) }
         members += (proxy?.members ?? []) + (page?.members ?? [])
         if let origin {
@@ -118,17 +119,6 @@ struct Setup {
 
     /// The beacons that persons carry.
     var persons: [NamedBeacon] { beacons.filter(\.isPersons) }
-
-    /// A tracker for each of them.
-    private var trackers: [JSONValue] {
-        var devices: Set = [deviceID]
-        return persons.map { beacon in
-            [
-                "deviceId": .string(beacon.deviceID(besides: &devices)), "tid": .string(beacon.trackerID),
-                "name": .string(beacon.name),
-            ]
-        }
-    }
 
     var passwordPath: String { SetupFiles.directory(of: path) + "/password" }
     /// The copy of the file of `--ca-file`, which may be where the service cannot read it, as in a home directory.
