@@ -61,13 +61,16 @@ extension RandomHome {
             return nodes.heard(of: session).moments.map { ($0.time, $0.room) }
         }
         let reports: [Report] = session.moments.compactMap { moment in
-            let arrivals = phases.indices.compactMap { gateway -> Double? in
-                guard moment.levels[gateway] != nil else { return nil }
-                let second = (moment.time - phases[gateway]).rounded(.down) + 1
-                return second + phases[gateway]
-            }
-            return arrivals.min().map { ($0, moment.room) }
+            firstMessage(about: moment).map { ($0, moment.room) }
         }
         return reports.sorted { $0.time < $1.time }
+    }
+
+    /// When the first message of a gateway about a packet is there; nil: no gateway heard it.
+    func firstMessage(about moment: Moment) -> Double? {
+        phases.indices.compactMap { gateway -> Double? in
+            guard moment.levels[gateway] != nil else { return nil }
+            return (moment.time - phases[gateway]).rounded(.down) + 1 + phases[gateway]
+        }.min()
     }
 }

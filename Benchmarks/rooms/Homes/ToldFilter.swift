@@ -91,11 +91,7 @@ struct ToldFilter {
             move(for: moment.time - time)
             time = moment.time
             weigh(moment, session)
-            let arrivals = home.phases.indices.compactMap { gateway -> Double? in
-                guard moment.levels[gateway] != nil else { return nil }
-                return (moment.time - home.phases[gateway]).rounded(.down) + 1 + home.phases[gateway]
-            }
-            reports.append((arrivals.min() ?? moment.time + 1, bestRoom()))
+            reports.append((home.firstMessage(about: moment) ?? moment.time + 1, bestRoom()))
         }
         return reports.sorted { $0.time < $1.time }
     }
