@@ -1,5 +1,4 @@
-/// A rule of another program, made from its description in `reference/rooms.md`: readings in, a room out. Rooms and gateways are numbers
-/// from 0 on.
+/// A rule of another program, made from its source: readings in, a room out. Rooms and gateways are numbers from 0 on.
 package protocol PeerRule: Sendable {
     /// The room that is reported; nil: none yet.
     var room: Int? { get }

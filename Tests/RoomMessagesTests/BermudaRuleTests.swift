@@ -1,0 +1,60 @@
+import RoomRules
+import Testing
+
+/// What the rule says is what Bermuda says.
+@Suite struct BermudaRuleTests {
+    /// Seconds between two cycles of Bermuda.
+    private static let cycle = 1.05
+    /// Two receivers in room 0, and one in room 1.
+    private static let rooms = [0, 0, 1]
+
+    /// Invented levels of 600 cycles, a third of the packets lost, in which the tag goes between the rooms each hundred cycles and is
+    /// silent for forty.
+    private static let levels: [[(gateway: Int, level: Double)]] = {
+        var state = 58
+        func chance(_ below: Int) -> Int {
+            state = (state * 1_103_515_245 + 12_345) & 0x7fff_ffff
+            return (state >> 16) % below
+        }
+        return (0..<600).map { cycle in
+            let near = cycle % 200 < 100 ? [-60, -66, -72] : [-74, -70, -60]
+            return rooms.indices.compactMap { gateway in
+                let (noise, isLost) = (chance(31) - 15, chance(3) == 0)
+                return isLost || 300..<340 ~= cycle ? nil : (gateway, Double(near[gateway] + noise))
+            }
+        }
+    }()
+
+    /// The cycles in which the room changes, -1 for none.
+    private static func changes(of levels: [[(gateway: Int, level: Double)]]) -> [[Int]] {
+        var (rule, found): (Bermuda, [[Int]]) = (Bermuda(rooms: rooms), [])
+        for (number, heard) in levels.enumerated() {
+            let time = Double(number) * cycle
+            for (gateway, level) in heard { rule.hear(level, gateway: gateway, at: time - 0.3) }
+            rule.tick(at: time)
+            let room = rule.room ?? -1
+            if found.last?[1] != room { found.append([number, room]) }
+        }
+        return found
+    }
+
+    /// From `calculate_data` and `_refresh_area_by_min_distance` themselves, as they are in Bermuda at `cd46d17`, called with these levels
+    /// as Bermuda calls them: the first twice for a beacon in each cycle.
+    @Test func `It changes the room in the same cycles as Bermuda`() {
+        #expect(
+            Self.changes(of: Self.levels) == [
+                [0, 0], [5, 1], [6, 0], [102, 1], [140, 0], [141, 1], [198, 0], [199, 1], [203, 0], [300, 1],
+                [328, -1], [340, 1], [405, 0], [413, 1], [416, 0], [500, 1], [544, 0], [546, 1], [550, 0], [551, 1],
+                [564, 0], [568, 1], [569, 0], [574, 1],
+            ])
+    }
+
+    @Test func `A receiver that hears the tag no more keeps it for thirty seconds, however well another hears it`() {
+        let levels = [[(0, -50.0), (2, -56.0)]] + Array(repeating: [(2, -56.0)], count: 40)
+        #expect(Self.changes(of: levels) == [[0, 0], [29, 1]])
+    }
+
+    @Test func `A tag of which nothing is heard for thirty seconds is in no room`() {
+        #expect(Self.changes(of: [[(0, -50.0)]] + Array(repeating: [], count: 40)) == [[0, 0], [29, -1]])
+    }
+}
