@@ -60,9 +60,10 @@ package final class EventLoopHost: ServiceHost {
         case .stopping:
             notifier.stopping()
             let turn = loop.longestTurn
+            // They may be of two turns.
             log.always(
                 .debug,
-                "longest turn of the loop: \(milliseconds(turn.elapsed)) ms, of a processor: \(milliseconds(turn.processor)) ms"
+                "longest turn of the loop: \(milliseconds(turn.elapsed)) ms; the most that a turn computed: \(milliseconds(turn.processor)) ms"
             )
         }
     }
