@@ -97,7 +97,7 @@ extension Bermuda.Advert {
         if distance == nil, isNew {
             (distance, history) = (packet.distance, [packet.distance])
         } else if !isNew, time - packet.time > Bermuda.stale {
-            (distance, history) = (nil, [])
+            distance = nil
         } else {
             let isBelieved = retreat <= Bermuda.fastestRetreat
             history.insert(isBelieved ? packet.distance : history.first ?? packet.distance, at: 0)
