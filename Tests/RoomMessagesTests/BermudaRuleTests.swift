@@ -54,6 +54,13 @@ import Testing
         #expect(Self.changes(of: levels) == [[0, 0], [29, 1]])
     }
 
+    @Test func `A tag that comes back is where it is heard then, whatever was heard before`() {
+        let levels =
+            Array(repeating: [(0, -50.0)], count: 20) + Array(repeating: [], count: 40)
+            + Array(repeating: [(0, -75.0), (2, -70.0)], count: 10)
+        #expect(Self.changes(of: levels) == [[0, 0], [48, -1], [60, 1]])
+    }
+
     @Test func `A tag of which nothing is heard for thirty seconds is in no room`() {
         #expect(Self.changes(of: [[(0, -50.0)]] + Array(repeating: [], count: 40)) == [[0, 0], [29, -1]])
     }
