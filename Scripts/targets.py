@@ -1,9 +1,11 @@
-"""The graph of the package's targets: which are needed, and which a change reaches. Scripts/changed and Scripts/mutate use it."""
+"""The graph of the package's targets: which are needed, and which a change reaches. Scripts/changed and Scripts/mutate use it.
+As a program it prints what Scripts/test builds: all tests, and the programs that they and the virtual host start."""
 import collections
 import json
 import os
 import pathlib
 import subprocess
+import sys
 
 from options import stop
 
@@ -13,6 +15,8 @@ LOADED = {
     "GatewayAppTests": ["ibeacon-gateway", "CFaultyDisk", "CFalseClock", "CFaultVFS", "CSpawn"],
 }
 PROGRAM = "ibeacon-gateway"
+# The programs that the virtual host starts.
+VIRTUAL_HOST = [PROGRAM, "scanner-probe"]
 
 
 class Target:
@@ -70,3 +74,13 @@ class Graph:
 def environment(graph, names):
     """What a build of these targets alone, and of what they need, gets as its environment. Package.swift reads it."""
     return {**os.environ, "IBEACON_GATEWAY_TARGETS": ",".join(sorted(graph.needed(names)))}
+
+
+def main():
+    graph = Graph.of(pathlib.Path(__file__).parent.parent)
+    tests = [target.name for target in graph.targets.values() if target.is_test]
+    print(",".join(sorted(graph.needed([*tests, *VIRTUAL_HOST]))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 """Runs the package's tests in many processes and says how they went. Scripts/test calls it, after the build.
 
-A process runs a long suite, some short suites of a target that takes long, or all of another target, one test after the other. Tests of the whole
+A process runs a long suite, some short suites of a target that takes long, all of another target, or some short targets, one test after
+the other. Tests of the whole
 service wait more than they compute, so there are several processes for each processor. What happens is read from the event streams
 that Swift Testing writes (a JSON object for each line), not from the words meant for people. The virtual host runs beside the
 tests: it computes while they wait, and its own clock skips its idle time, so that a busy machine does not change its verdicts.
@@ -38,6 +39,11 @@ PROCESSES_PER_PROCESSOR = 4
 # Targets that take more than one process, and how many of their suites that are not in LONGEST share one. A process without a
 # test costs a quarter of a second of a processor, because it looks through all tests of the package.
 SUITES_TOGETHER = {"IntegrationTests": 4, "GatewayTests": 20, "StorageTests": 8}
+# Targets that share a process, because each takes no longer than that.
+SHORT = [
+    "AdvertisingTests", "BlueZScanningTests", "DBusTests", "EncryptionTests", "EnrolmentTests", "OldStateTests", "ReadingFeedTests",
+    "RegionsTests", "RuntimeTests", "ServiceDiscoveryTests", "YAMLTests",
+]
 
 # These take longest, so they begin first; the order of the others follows from the list of tests. .build/tests/times shows what took
 # how long.
@@ -521,9 +527,10 @@ def suites(filters=(), skips=()):
     for target, size in SUITES_TOGETHER.items():
         short = [name for name in tests if name.split(".")[0] == target and name not in rank]
         groups += [short[begin : begin + size] for begin in range(0, len(short), size)]
-    groups += [[name] for name in tests if name in rank or name.split(".")[0] not in SUITES_TOGETHER]
+    groups += [short for short in [[name for name in tests if name in SHORT]] if short]
+    groups += [[name] for name in tests if name in rank or name.split(".")[0] not in {*SUITES_TOGETHER, *SHORT}]
     groups.sort(key=lambda group: rank.get(group[0], len(rank)))
-    # The first suite, and how many more.
+    # The first suite or target, and how many more.
     return {
         group[0] + (f"+{len(group) - 1}" if group[1:] else ""): (group, sum(tests[name] for name in group)) for group in groups}
 

@@ -85,10 +85,16 @@ import Testing
 
     private func site() throws -> SiteHarness {
         let configuration = #"{"rooms":{"site":"home","tags":["Jane:\#(Self.beacon):1:7","Keys:\#(Self.beacon):1:8"]}}"#
-        var site = SiteHarness(SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi")))
+        var settings = SiteSettings(try Configuration(parsing: configuration.utf8, hostName: "pi"))
+        // Lower than those of a site. What a full table does depends only on that it is full.
+        settings.bounds.gateways = 100
+        var site = SiteHarness(settings)
         site.start(at: instant(0))
         return site
     }
+
+    /// Largest number of cards.
+    private func mostCards(_ site: SiteHarness) -> Int { site.core.whereabouts.gateways.most }
 
     private func handle(_ site: inout SiteHarness, _ topic: String, _ payload: String, at second: Int = 0) {
         _ = site.handle(
@@ -231,7 +237,7 @@ import Testing
 
     @Test func `However many invented gateways have cards or are offline, those of a real one are known`() throws {
         var site = try site()
-        for number in 0..<GatewayTable.most + 100 {
+        for number in 0..<mostCards(site) + 100 {
             handle(&site, "ibeacon-gateway/junk\(number)/availability", "offline")
             handle(&site, "ibeacon-rooms/home/gateway/junk\(number)", #"{"v":1,"room":"Junk"}"#)
         }
@@ -239,7 +245,7 @@ import Testing
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
         #expect(
             site.core.whereabouts.gateways.cards["k"]?.room?.name == "Kitchen"
-                && site.core.whereabouts.gateways.cards.count == GatewayTable.most)
+                && site.core.whereabouts.gateways.cards.count == mostCards(site))
         let health = site.core.engine.plan.gatewayHealth(at: instant(0), connected: instant(0))
         #expect(health.first { $0.name == "k" }?.trouble == .offline)
     }
@@ -247,7 +253,7 @@ import Testing
     @Test func `A gateway whose place another took is in its room again with its next message`() throws {
         var site = try site()
         handle(&site, "ibeacon-rooms/home/gateway/k", #"{"v":1,"room":"Kitchen"}"#)
-        for number in 0..<RoomEngine.mostGateways + 50 {
+        for number in 0..<mostCards(site) / 2 + 50 {
             handle(&site, "ibeacon-rooms/home/gateway/junk\(number)", #"{"v":1,"room":"Kitchen"}"#)
         }
         #expect(!site.core.engine.plan.hasRoom(gateway: "k"))
@@ -260,7 +266,7 @@ import Testing
     {
         var site = try site()
         _ = site.handle(.brokerConnected, at: instant(0))
-        for number in 0...GatewayTable.most {
+        for number in 0...mostCards(site) {
             handle(&site, "ibeacon-rooms/home/gateway/junk\(number)", #"{"v":1,"room":"Kitchen"}"#)
         }
         #expect(fetches(&site, seconds: 1...2) == 0, "it does not count yet")

@@ -31,18 +31,18 @@ import Testing
         line("gateway/h", #"{"v":1,"room":"Hall"}"#, second: 0),
     ]
 
-    /// The kitchen for an hour, and the hall for another. Each ten minutes one second sounds like the other room.
-    private static let twoHours =
+    /// The kitchen for half an hour, and the hall for another. Each ten minutes one second sounds like the other room.
+    private static let hour =
         head
-        + (1...7200).flatMap { second in
-            let isLoud = (second <= 3600) != (second % 600 == 300)
+        + (1...3600).flatMap { second in
+            let isLoud = (second <= 1800) != (second % 600 == 300)
             return [
                 heard("k", isLoud ? -55 : -80, second: second), heard("h", isLoud ? -80 : -55, second: second),
             ]
         }
 
-    /// The comparison of `twoHours`, which takes seconds of a processor, is made once.
-    private static let twoHoursCompared = Result { try played(twoHours) }
+    /// The comparison of `hour`, which takes seconds of a processor, is made once.
+    private static let hourCompared = Result { try played(hour) }
 
     private static func played(_ lines: [String]) throws -> RoomComparison {
         var comparison = RoomComparison(SiteSettings())
@@ -54,34 +54,34 @@ import Testing
     @Test func `Changes that are taken back within a minute are counted for each rule, and ours takes none back`()
         throws
     {
-        let comparison = try Self.twoHoursCompared.get()
-        #expect(comparison.gatewayCount == 2 && comparison.seconds == 7200)
+        let comparison = try Self.hourCompared.get()
+        #expect(comparison.gatewayCount == 2 && comparison.seconds == 3600)
         let tag = try #require(comparison.results(truth: nil).first)
-        #expect(tag.name == "Keys" && tag.readings == 14_400)
+        #expect(tag.name == "Keys" && tag.readings == 7200)
         #expect(
             tag.lines.map(\.name) == [
                 "ibeacon-gateway", "strongest packet, at most 10 s old", "Home Assistant mqtt_room", "Bermuda",
             ])
-        // Twelve seconds in two hours sound like the other room; each is a change there and one back.
-        #expect(tag.lines[1].takenBackPerDay == 12 * 12 && tag.lines[1].changesPerDay == 25 * 12)
-        #expect(tag.lines[0].takenBackPerDay == 0 && tag.lines[0].changesPerDay == 12)
+        // Six seconds in an hour sound like the other room; each is a change there and one back.
+        #expect(tag.lines[1].takenBackPerDay == 6 * 24 && tag.lines[1].changesPerDay == 13 * 24)
+        #expect(tag.lines[0].takenBackPerDay == 0 && tag.lines[0].changesPerDay == 24)
         #expect(tag.lines.allSatisfy { $0.truth == nil })
     }
 
     @Test func `Where it is known where the tag was, the share of right time, false changes and delays are told`()
         throws
     {
-        let truth = try RoomTruth("\(Self.start),keys,Kitchen\n# a walk\n2026-11-21T21:00:00,Keys,Hall\n")
-        let tag = try #require(try Self.twoHoursCompared.get().results(truth: truth).first)
+        let truth = try RoomTruth("\(Self.start),keys,Kitchen\n# a walk\n2026-11-21T20:30:00,Keys,Hall\n")
+        let tag = try #require(try Self.hourCompared.get().results(truth: truth).first)
         let (own, strongest) = (try #require(tag.lines[0].truth), try #require(tag.lines[1].truth))
         #expect(own.falsePerDay == 0 && own.right > 0.98 && own.entries == 1 && own.never == 0)
         #expect((own.delay ?? .infinity) < 15)
         // Within 15 s after the tag has left a room, that room is no false one. No second here is so near.
-        #expect(strongest.falsePerDay == 12 * 12 && strongest.right > 0.99)
+        #expect(strongest.falsePerDay == 6 * 24 && strongest.right > 0.99)
     }
 
     @Test func `A pause of the recording is no part of it, and what is heard without a room is nobody's`() throws {
-        var lines = Array(Self.twoHours.prefix(3 + 2 * 600))
+        var lines = Array(Self.hour.prefix(3 + 2 * 600))
         lines.append(Self.heard("attic", -30, second: 7000))
         let comparison = try Self.played(lines)
         #expect(comparison.seconds == 600 && comparison.gatewayCount == 2)

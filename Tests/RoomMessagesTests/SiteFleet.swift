@@ -3,6 +3,7 @@ import Beacon
 import JSON
 import OwnTracks
 import Regions
+import Rooms
 import SiteCore
 import SiteProtocol
 
@@ -30,8 +31,11 @@ struct SiteFleet {
     private let surveyors: Set<String>
     /// What the services found, as in the log.
     private(set) var findings: [String] = []
+    private let mostTags: Int
 
-    init(hasKey: Bool = false, surveyors: Set<String> = []) { (self.hasKey, self.surveyors) = (hasKey, surveyors) }
+    init(hasKey: Bool = false, surveyors: Set<String> = [], mostTags: Int = RoomEngine.mostTags) {
+        (self.hasKey, self.surveyors, self.mostTags) = (hasKey, surveyors, mostTags)
+    }
 
     /// - Parameters:
     ///   - stored: What the service has in its store; nil: what it left.
@@ -46,6 +50,7 @@ struct SiteFleet {
         (settings.site, settings.instance, settings.areCardsSealed) = ("home", name, hasKey)
         settings.tags = configured.map(Self.change)
         settings.surveysGateways = surveyors.contains(name)
+        settings.bounds.tags = mostTags
         services[name] = Site(settings)
         handle(.start(stored[name] ?? StoredSite()), name)
         handle(.edits(edits.enumerated().map { SiteEdit(id: Int64($0.offset + 1), .tags($0.element)) }), name)
@@ -123,7 +128,7 @@ struct SiteFleet {
 
     mutating func run(_ seconds: Int) {
         let end = now.advanced(by: .seconds(seconds))
-        while let due = services.values.compactMap(\.nextDeadline).min(), due <= end {
+        while let due = services.values.compactMap({ $0.nextDeadline }).min(), due <= end {
             now = max(now, due)
             for name in services.keys.sorted() where services[name]?.nextDeadline.map({ $0 <= now }) == true {
                 handle(.tick, name)

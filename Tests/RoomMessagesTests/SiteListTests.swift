@@ -2,6 +2,7 @@ import Base
 import Beacon
 import OwnTracks
 import Regions
+import Rooms
 import SiteProtocol
 import Testing
 
@@ -13,9 +14,15 @@ import Testing
         try minors.map { try #require(BeaconID("\(SiteFleet.uuid):1:\($0)")) }
     }
 
+    /// Largest number of tags where a test fills the table. It is lower than that of a site: what a full table does depends only on that
+    /// it is full.
+    private static let most = 1000
+
     /// A service with three tags is active.
-    private func fleet(active name: String = "a", hasKey: Bool = false) -> SiteFleet {
-        var fleet = SiteFleet(hasKey: hasKey)
+    private func fleet(
+        active name: String = "a", hasKey: Bool = false, mostTags: Int = RoomEngine.mostTags
+    ) -> SiteFleet {
+        var fleet = SiteFleet(hasKey: hasKey, mostTags: mostTags)
         fleet.start(name, stored: SiteFleet.stored("Jane:7", "Bob:8", "Keys:9"))
         fleet.run(5)
         return fleet
@@ -409,9 +416,10 @@ import Testing
     }
 
     @Test func `A client that adds tags is bounded by the largest number of tags`() throws {
-        var fleet = fleet()
+        #expect(Site(SiteSettings()).siteTags.regions.most == 10_000)
+        var fleet = fleet(mostTags: Self.most)
         for round in 0..<2 {
-            let tags = (0..<6000).map { number in
+            let tags = (0..<600).map { number in
                 TagList.Tag(
                     uuid: BeaconUUID(high: 0, low: UInt64(round)), major: 1, minor: UInt16(number),
                     id: "r\(round)-\(number)")
@@ -420,7 +428,7 @@ import Testing
             fleet.publish(SiteFleet.listTopic, TagList(version, tags).payload)
             fleet.run(10)
         }
-        #expect(fleet.services["a"]?.siteTags.regions.kept.regions.count == 10_000)
+        #expect(fleet.services["a"]?.siteTags.regions.kept.regions.count == Self.most)
     }
 
     /// A list with a tag of each of these numbers.
@@ -452,48 +460,48 @@ import Testing
     }
 
     @Test func `Lists that give the beacons of tags to new tags are bounded by the largest number of tags`() {
-        var fleet = fleet()
-        let first = (0..<9997).map { (id: "x\($0)", name: "x\($0)", beacon: $0) }
+        var fleet = fleet(mostTags: Self.most)
+        let first = (0..<997).map { (id: "x\($0)", name: "x\($0)", beacon: $0) }
         fleet.publish(SiteFleet.listTopic, list(100, first))
         fleet.run(10)
-        let moved = (0..<5000).map { (id: "x\($0)", name: "x\($0)", beacon: 10_000 + $0) }
-        let new = (0..<5000).map { (id: "y\($0)", name: "y\($0)", beacon: $0) }
+        let moved = (0..<500).map { (id: "x\($0)", name: "x\($0)", beacon: 10_000 + $0) }
+        let new = (0..<500).map { (id: "y\($0)", name: "y\($0)", beacon: $0) }
         fleet.publish(SiteFleet.listTopic, list(200, moved + new))
         fleet.run(10)
-        #expect(fleet.services["a"]?.siteTags.regions.kept.regions.count == 10_000)
+        #expect(fleet.services["a"]?.siteTags.regions.kept.regions.count == Self.most)
         // In a full table, tags may still exchange their beacons.
-        let exchanged = (0..<1000).map { (id: "x\($0)", name: "z\($0)", beacon: 10_000 + ($0 ^ 1)) }
+        let exchanged = (0..<100).map { (id: "x\($0)", name: "z\($0)", beacon: 10_000 + ($0 ^ 1)) }
         fleet.publish(SiteFleet.listTopic, list(300, exchanged))
         fleet.run(10)
-        #expect(fleet.services["a"]?.siteTags.regions.kept.regions.count == 10_000)
-        #expect(fleet.tags("a").filter { $0.hasPrefix("z") }.count == 1000)
+        #expect(fleet.services["a"]?.siteTags.regions.kept.regions.count == Self.most)
+        #expect(fleet.tags("a").filter { $0.hasPrefix("z") }.count == 100)
     }
 
     @Test func `A change that would make too many regions is refused as a whole, and the log says it`() throws {
-        var fleet = SiteFleet()
+        var fleet = SiteFleet(mostTags: Self.most)
         var stored = SiteFleet.stored()
-        stored.regions.apply((0..<TagRegions.most - 1).map { SiteFleet.change("R\($0):\($0 + 100)") })
+        stored.regions.apply((0..<Self.most - 1).map { SiteFleet.change("R\($0):\($0 + 100)") })
         fleet.start("a", stored: stored)
         fleet.run(5)
         let count = { (fleet: SiteFleet) in fleet.services["a"]?.siteTags.regions.kept.regions.count }
         fleet.edit("a", SiteFleet.change("Bag:12"), SiteFleet.change("+Case:13"))
-        #expect(count(fleet) == TagRegions.most - 1)
+        #expect(count(fleet) == Self.most - 1)
         #expect(
-            fleet.log.contains { $0.contains("nothing is changed: this would make 10001 regions; at most 10000") })
+            fleet.log.contains { $0.contains("nothing is changed: this would make 1001 regions; at most 1000") })
         #expect(fleet.request("a", .addTag(name: "Keys", beacon: "\(SiteFleet.uuid):1:9")) == nil)
-        #expect(count(fleet) == TagRegions.most)
+        #expect(count(fleet) == Self.most)
         fleet.receiveRetained(command: Self.bag, "a")
         fleet.run(5)
-        #expect(count(fleet) == TagRegions.most)
+        #expect(count(fleet) == Self.most)
         #expect(fleet.services["a"]?.commandCounts[.unavailable] == 1)
         #expect(
-            fleet.request("a", .addTag(name: "Bag", beacon: "\(SiteFleet.uuid):1:12"))?.contains("already 10000")
+            fleet.request("a", .addTag(name: "Bag", beacon: "\(SiteFleet.uuid):1:12"))?.contains("already 1000")
                 == true)
         // The command is obeyed once there is room.
         fleet.edit("a", .remove(rid: "r1"))
         fleet.receiveRetained(command: Self.bag, "a")
         fleet.run(5)
-        #expect(count(fleet) == TagRegions.most && fleet.tags("a").contains("Bag"))
+        #expect(count(fleet) == Self.most && fleet.tags("a").contains("Bag"))
     }
 
     // MARK: Services of an earlier version

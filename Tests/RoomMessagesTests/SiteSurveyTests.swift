@@ -290,9 +290,9 @@ import Testing
     func `A gateway that measures less than the others is corrected by three quarters of that, and its health says so`()
         throws
     {
-        var house = SurveyedHouse(isMeasured: false)
-        house.gains = ["study": -9]
-        house.live(minutes: 14 * 60)
+        // It was measured in an earlier run. In which time, `LevelSurveyTests` show.
+        var house = SurveyedHouse(gains: ["study": -9])
+        house.live(minutes: 20)
         #expect(house.health("study")?.survey?.offset == -5)
         #expect(house.health("hall")?.survey?.offset == 2)
         let site = try #require(house.fleet.services["a"])

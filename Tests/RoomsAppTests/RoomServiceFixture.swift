@@ -2,6 +2,7 @@ import Base
 import Configuration
 import JSON
 import Messaging
+import Rooms
 import Runtime
 import ServiceSupport
 import Shell
@@ -41,13 +42,14 @@ final class RoomServiceFixture: ServiceRig {
     ///   - clock: The wall clock at the start; nil: that of the double.
     ///   - returnsCards: Whether the broker returns the service's own card.
     ///   - rooms: Members of `rooms`, each with a comma before it.
+    ///   - bounds: The largest numbers of gateways, rooms and tags.
     ///   - more: Members of the configuration, each with a comma before it.
     init(
         in directory: TemporaryDirectory, instance: String = "a", isRunning: Bool = true, key: String? = nil,
         user: String = "jane", site: String = "home", clock: WallClock? = nil, returnsCards: Bool = true,
         rooms: String = "",
         tags: String = #""Jane:\#(RoomServiceFixture.uuid):1:7""#, _ more: String = "",
-        log: Log = Log(threshold: .error)
+        bounds: RoomEngine.Bounds = RoomEngine.Bounds(), log: Log = Log(threshold: .error)
     ) throws {
         store = SteppedStore(host: host)
         if let clock { host.wallClock = clock }
@@ -60,7 +62,7 @@ final class RoomServiceFixture: ServiceRig {
             """, to: "config.json")
         service = try RoomService(
             settings: try Settings(readingFrom: path, stateDirectory: directory.path),
-            links: AppLinks(store: store, broker: broker, status: status), host: host, log: log)
+            links: AppLinks(store: store, broker: broker, status: status), host: host, log: log, bounds: bounds)
         if returnsCards { broker.returns = { $0.contains("/service/") } }
         try service.start()
         guard isRunning else { return }

@@ -6,6 +6,7 @@ package import Messaging
 import OwnTracks
 import PageServer
 package import Regions
+package import Rooms
 package import Runtime
 package import Shell
 package import SiteCore
@@ -43,14 +44,18 @@ package final class RoomService {
     /// What the package manager of this machine knows of newer versions.
     var packages = PackageLists()
 
+    /// - Parameter bounds: The largest numbers of gateways, rooms and tags.
     /// - Throws: The first error of `rooms` in the configuration.
     package init(
-        settings: Settings, links: AppLinks, host: any ServiceHost, log: Log
+        settings: Settings, links: AppLinks, host: any ServiceHost, log: Log,
+        bounds: RoomEngine.Bounds = RoomEngine.Bounds()
     ) throws(Failure) {
         identity = try RoomServiceIdentity(settings.configuration)
         door = SiteDoor(settings.configuration)
         startedAt = host.now
-        let site = Site(identity.siteSettings(settings), wallClock: host.wallClock)
+        var siteSettings = identity.siteSettings(settings)
+        siteSettings.bounds = bounds
+        let site = Site(siteSettings, wallClock: host.wallClock)
         app = App(core: site, settings: settings, links: links, host: host, log: log)
     }
 

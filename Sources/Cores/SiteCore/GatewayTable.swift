@@ -41,7 +41,10 @@ package struct GatewayTable: Sendable {
     /// What is said of floors.
     package private(set) var floors: SiteFloors
 
-    package static let most = 2 * RoomEngine.mostGateways
+    /// Largest number of cards, and of gateways that are offline.
+    package let most: Int
+    /// Largest number of gateways whose feeds are known.
+    private let mostFeeds: Int
     /// After a connection, all gateways have sent three messages within this time.
     private static let firstFeed: Duration = .seconds(25)
 
@@ -69,6 +72,7 @@ package struct GatewayTable: Sendable {
 
     init(_ settings: SiteSettings) {
         (rooms, areCardsSealed) = (settings.gateways, settings.areCardsSealed)
+        (most, mostFeeds) = (2 * settings.bounds.gateways, settings.bounds.gateways)
         floors = SiteFloors(settings.floors)
         roomsOfDevices = Dictionary(
             rooms.map { (TopicIdentifier.identifier(of: $0.key), $0.value) }
@@ -133,7 +137,7 @@ package struct GatewayTable: Sendable {
         _ card: GatewayCard?, of gateway: String, in engine: RoomEngine, at now: MonotonicInstant
     ) -> Bool {
         guard cards[gateway] != card else { return false }
-        if cards[gateway] == nil, cards.count >= Self.most {
+        if cards[gateway] == nil, cards.count >= most {
             hasDroppedCards = true
             guard let other = cards.keys.first(where: { !engine.plan.isHeard(gateway: $0) }) else { return false }
             setCard(nil, of: other, at: now)
@@ -223,7 +227,7 @@ package struct GatewayTable: Sendable {
     /// Records what the broker says about a gateway. In a full table, one that was not heard gives way.
     mutating func record(isOffline: Bool, _ gateway: String, in engine: RoomEngine) {
         guard isOffline else { return _ = offline.remove(gateway) }
-        if !offline.contains(gateway), offline.count >= Self.most {
+        if !offline.contains(gateway), offline.count >= most {
             guard let other = offline.first(where: { !engine.plan.isHeard(gateway: $0) }) else { return }
             offline.remove(other)
         }
@@ -286,7 +290,7 @@ package struct GatewayTable: Sendable {
     /// Records a message on the topic of an ibeacon-gateway. In a full table, one that does not feed gives way.
     mutating func recordFeed(of gateway: String, startID: String, at now: MonotonicInstant) {
         if feeds[gateway] == nil {
-            if feeds.count >= RoomEngine.mostGateways {
+            if feeds.count >= mostFeeds {
                 guard let other = feeds.first(where: { !$0.value.isActive(at: now) }) else { return }
                 feeds[other.key] = nil
             }

@@ -33,6 +33,8 @@ package struct SiteSettings: Hashable, Sendable {
     package var publishesVirtualNodes = false
     /// Whether gateways are asked to send beacons, so that they hear each other.
     package var surveysGateways = false
+    /// The largest numbers of gateways, rooms and tags.
+    package var bounds = RoomEngine.Bounds()
 
     package init() {}
 

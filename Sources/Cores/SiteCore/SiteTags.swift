@@ -10,10 +10,13 @@ import SiteProtocol
 /// active, comes in as arguments: a change of the tags moves them (`Whereabouts`), and what is known of the list decides whether this
 /// service may become active (`Election`).
 package struct SiteTags: Sendable {
-    package private(set) var regions = TagRegions()
+    package private(set) var regions: TagRegions
     package private(set) var list: SharedTagList
 
-    init(_ settings: SiteSettings) { list = SharedTagList(settings) }
+    init(_ settings: SiteSettings) {
+        regions = TagRegions(most: settings.bounds.tags)
+        list = SharedTagList(settings)
+    }
 
     mutating func restore(_ stored: StoredSite, configured changes: [RegionChange]) {
         regions.restore(stored.regions, configured: changes)

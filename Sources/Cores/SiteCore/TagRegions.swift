@@ -12,7 +12,7 @@ import SiteProtocol
 /// known here.
 package struct TagRegions: Sendable {
     /// Regions that are kept, tags or not: all are stored, and any client that may write to `/cmd` can add some.
-    package static let most = RoomEngine.mostTags
+    package let most: Int
 
     /// A region that is a tag, unless another one has its id or beacon.
     typealias Tag = (region: Region, tag: TagIdentity)
@@ -22,6 +22,8 @@ package struct TagRegions: Sendable {
     private var configured: Set<TagIdentity> = []
     /// Their ids.
     package private(set) var configuredIDs: Set<String> = []
+
+    init(most: Int = RoomEngine.mostTags) { self.most = most }
 
     // MARK: - Changes
 
@@ -44,11 +46,11 @@ package struct TagRegions: Sendable {
 
     /// Why none of the changes is made: there would be too many regions. nil if there is room for them.
     func refusal(of changes: [RegionChange]) -> String? {
-        guard kept.regions.count + changes.count > Self.most else { return nil }
+        guard kept.regions.count + changes.count > most else { return nil }
         var changed = kept
         let difference = changed.apply(changes)
-        guard changed.regions.count > Self.most, !difference.inserted.isEmpty else { return nil }
-        return "this would make \(changed.regions.count) regions; at most \(Self.most) are allowed"
+        guard changed.regions.count > most, !difference.inserted.isEmpty else { return nil }
+        return "this would make \(changed.regions.count) regions; at most \(most) are allowed"
     }
 
     // MARK: - Tags
@@ -112,8 +114,8 @@ package struct TagRegions: Sendable {
         guard let beacon = BeaconID(text) else {
             return "'\(shortened(text))' is not a beacon; write UUID:major:minor, as 'ibeacon-gateway scan' shows it"
         }
-        guard kept.regions.count < Self.most else {
-            return "there are already \(Self.most) regions, the largest possible number"
+        guard kept.regions.count < most else {
+            return "there are already \(most) regions, the largest possible number"
         }
         return tags.first { $0.pattern.matches(beacon) }.map { "this beacon is the tag '\($0.name)' already" }
     }
@@ -199,7 +201,7 @@ package struct TagRegions: Sendable {
         var (removals, settings): ([RegionChange], [RegionChange]) = ([], [])
         var known: Set<String> = []
         // A listed tag takes the place of one of the service's, or else a free one. Regions that are no tags have places, too.
-        var (places, taken) = (Self.most - kept.regions.count, Set<ExactString>())
+        var (places, taken) = (most - kept.regions.count, Set<ExactString>())
         for listed in list.tags {
             let beacon = byPattern[listed.pattern]
             let old = listed.id.flatMap { byID[$0] } ?? beacon

@@ -24,7 +24,7 @@ package struct Whereabouts: Sendable {
 
     init(_ settings: SiteSettings, tuning: RoomTuning, _ clock: WallClock) {
         (self.clock, isActive) = (clock, settings.instance == nil)
-        engine = RoomEngine(tuning: tuning)
+        engine = RoomEngine(tuning: tuning, bounds: settings.bounds)
         states = TagStates(settings)
         gateways = GatewayTable(settings)
         virtualNodes = VirtualNodes(isOn: settings.publishesVirtualNodes)

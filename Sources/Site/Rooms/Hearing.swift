@@ -206,7 +206,9 @@ struct Hearing: Sendable {
     ) -> (isMoved: Bool, former: RoomIndex?) {
         // The form of the name that came first is kept, unless the only gateway of the room that counts changes it.
         let (former, known) = (gateways[gateway].room, rooms[room].name)
-        let isOther = rooms[room].gateways.contains { $0 != gateway && gateways[$0].isTrusted }
+        let isOther =
+            !name.name.hasSameBytes(as: known.name)
+            && rooms[room].gateways.contains { $0 != gateway && gateways[$0].isTrusted }
         if former == room, !isOther, let form = RoomName(id: known.id, name: name.name) { rename(room, to: form) }
         guard former != room else { return (false, former) }
         if let former { rooms[former].gateways.removeAll { $0 == gateway } }

@@ -1,7 +1,7 @@
 # An enrolment that comes to nothing ends in a clear message, and nothing of it stays: nobody comes, the phone's owner declines,
 # the program is killed while it holds a bond, the phone pairs twice, its address is fixed, it is interrupted, bluetoothd ends.
 # kernels: uml
-# not quick: 20 and 22 show what the rest of the program makes of an enrolment
+# not quick: 20 shows what the rest of the program makes of an enrolment
 # long
 . "$BENCH/guest/lib.sh"
 . "$BENCH/guest/enrolment.sh"

@@ -1,6 +1,7 @@
 # Where no bluetoothd runs, a phone is enrolled over the kernel's management interface, beside a service that goes on. Nothing stays
 # after that, nor after a refusal, an interruption, three minutes, or a killed program; a second enrolment is refused.
 # kernels: uml
+# not quick: 20 shows what the rest of the program makes of an enrolment
 . "$BENCH/guest/lib.sh"
 . "$BENCH/guest/enrolment.sh"
 . "$BENCH/guest/enrolment-alone.sh"

@@ -1,7 +1,7 @@
 # Where bluetoothd refuses the advertisement, the kernel advertises and bluetoothd pairs. Nothing stays, also after an interruption
 # and a killed program.
 # kernels: uml
-# not quick: 20 and 22 show what the rest of the program makes of an enrolment
+# not quick: 20 shows what the rest of the program makes of an enrolment
 . "$BENCH/guest/lib.sh"
 . "$BENCH/guest/enrolment.sh"
 
