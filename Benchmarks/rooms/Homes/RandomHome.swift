@@ -30,14 +30,17 @@ struct RandomHome {
     /// - Parameters:
     ///   - isOneWeak: Takes 10 dB from one receiver. All else is the same.
     ///   - restHours: For how long the tag lies on the table. All else is the same, except that a receiver may fail later.
-    init(number: UInt64, isOneWeak: Bool = false, restHours: Int = 1) {
+    ///   - hasNodes: Gives each home nodes. All else is the same.
+    init(number: UInt64, isOneWeak: Bool = false, restHours: Int = 1, hasNodes: Bool = false) {
         self.number = number
         var random = Self.random(of: number)
         (plan, radio) = Self.building(number: number, isOneWeak: isOneWeak, &random)
         home = Home(
             name: "home \(number)", rooms: plan.rooms.map(\.name),
             gateways: radio.receivers.enumerated().map { ("receiver\($0.offset + 1)", $0.element.room) })
-        nodePeriod = random.uniform() < 0.3 ? pow(10, random.uniform()) : nil
+        let period = random.uniform() < 0.3 ? pow(10, random.uniform()) : nil
+        var other = Random(seed: number &* 0x6a09_e667_f3bc_c909 &+ 3)
+        nodePeriod = period ?? (hasNodes ? pow(10, other.uniform()) : nil)
         phases = radio.receivers.map { _ in random.uniform() }
         self.random = random
         live(restHours: restHours)
