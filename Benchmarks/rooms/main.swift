@@ -102,7 +102,7 @@ if let homeCount {
         exit(0)
     }
     if isSurvey {
-        var report = GatewaySurveyReport(tuning: surveyTuning, printsEach: printsEach)
+        var report = GatewaySurveyReport(tuning: surveyTuning, printsEach: printsEach, hasNodes: isNodes)
         report.run(homes: first..<first + homeCount)
         exit(0)
     }

@@ -39,11 +39,16 @@ struct RandomHome {
             name: "home \(number)", rooms: plan.rooms.map(\.name),
             gateways: radio.receivers.enumerated().map { ("receiver\($0.offset + 1)", $0.element.room) })
         let period = random.uniform() < 0.3 ? pow(10, random.uniform()) : nil
-        var other = Random(seed: number &* 0x6a09_e667_f3bc_c909 &+ 3)
-        nodePeriod = period ?? (hasNodes ? pow(10, other.uniform()) : nil)
+        nodePeriod = period ?? (hasNodes ? Self.nodePeriod(number: number) : nil)
         phases = radio.receivers.map { _ in random.uniform() }
         self.random = random
         live(restHours: restHours)
+    }
+
+    /// Seconds between two messages of a node, for homes that draw no nodes.
+    static func nodePeriod(number: UInt64) -> Double {
+        var random = Random(seed: number &* 0x6a09_e667_f3bc_c909 &+ 3)
+        return pow(10, random.uniform())
     }
 
     private static func random(of number: UInt64) -> Random { Random(seed: number &* 0x2545_f491_4f6c_dd1d) }
