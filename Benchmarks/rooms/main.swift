@@ -102,7 +102,7 @@ if let homeCount {
         exit(0)
     }
     if isSurvey {
-        var report = GatewaySurveyReport(tuning: surveyTuning, printsEach: printsEach)
+        var report = GatewaySurveyReport(tuning: surveyTuning, printsEach: printsEach, hasNodes: isNodes)
         report.run(homes: first..<first + homeCount)
         exit(0)
     }
@@ -117,7 +117,8 @@ if let homeCount {
     }
     if isOracle {
         var report = OracleReport(
-            tuning: tuning, isOneWeak: isOneWeak, isMeasured: isMeasured, printsEach: printsEach)
+            tuning: tuning, isOneWeak: isOneWeak, isMeasured: isMeasured, hasNodes: isNodes,
+            printsEach: printsEach)
         report.run(homes: first..<first + homeCount)
         exit(0)
     }

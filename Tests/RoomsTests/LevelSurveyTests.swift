@@ -257,6 +257,20 @@ private struct Home {
         #expect(home.survey.offsets.isEmpty)
     }
 
+    @Test func `Groups that do not hear each other are compared each in itself`() throws {
+        var survey = LevelSurvey()
+        let levels: [(String, String, Float)] = [
+            ("hall", "bath", -60), ("bath", "hall", -52), ("attic", "study", -60), ("study", "attic", -60),
+        ]
+        for minute in 0..<Home.day {
+            let now = MonotonicInstant.zero.advanced(by: .seconds(60 * minute))
+            for (sender, receiver, level) in levels {
+                survey.hear(sender: sender, receiver: receiver, level: level, at: now)
+            }
+        }
+        #expect(survey.offsets == ["hall": 3, "bath": -3, "attic": 0, "study": 0])
+    }
+
     @Test func `What gateways hear of each other is told as if all sent alike, and as each measures it`() throws {
         var home = Home.five
         (home.gains, home.powers) = (["hall": 6], ["attic": 4])

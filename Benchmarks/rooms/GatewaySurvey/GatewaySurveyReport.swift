@@ -22,6 +22,8 @@ struct GatewaySurveyReport {
 
     let tuning: LevelSurveyTuning
     let printsEach: Bool
+    /// The receivers are nodes, each home's with a message every so many seconds as in `RandomHome`.
+    let hasNodes: Bool
     private var outcomes = [Outcome](repeating: Outcome(), count: kinds.count)
     /// Wrong names, by kind, and for how long they stood, minutes.
     private var wrong: [String: Int] = [:]
@@ -30,7 +32,9 @@ struct GatewaySurveyReport {
     private var homesWithWrong = 0
     private var alone = 0
 
-    init(tuning: LevelSurveyTuning, printsEach: Bool) { (self.tuning, self.printsEach) = (tuning, printsEach) }
+    init(tuning: LevelSurveyTuning, printsEach: Bool, hasNodes: Bool) {
+        (self.tuning, self.printsEach, self.hasNodes) = (tuning, printsEach, hasNodes)
+    }
 
     mutating func run(homes: Range<UInt64>) {
         for number in homes { play(number) }
@@ -41,10 +45,11 @@ struct GatewaySurveyReport {
         var home = LinkedHome(number: number)
         var survey = LevelSurvey(tuning: tuning)
         let names = (0..<home.count).map { "gateway\($0)" }
+        let period = hasNodes ? RandomHome.nodePeriod(number: number) : nil
         let wrongBefore = wrong.values.reduce(0, +)
         var standing: Set<String> = []
         for minute in 0..<Self.quietDays * 1440 {
-            pass(&home, &survey, names)
+            pass(&home, &survey, names, period)
             quietMinutes += 1
             let changes = survey.changes
             for change in changes where !standing.contains(change.gateway) {
@@ -64,7 +69,7 @@ struct GatewaySurveyReport {
         for (index, kind) in Self.kinds.enumerated() {
             var (home, survey) = (home, survey)
             var random = Random(seed: number &* 7 &+ UInt64(index))
-            for _ in 0..<random.below(1440) { pass(&home, &survey, names) }
+            for _ in 0..<random.below(1440) { pass(&home, &survey, names, period) }
             let gateway = random.below(home.count)
             // What was wrong before is counted above.
             guard !survey.changes.contains(where: { $0.gateway == names[gateway] }) else { continue }
@@ -74,7 +79,7 @@ struct GatewaySurveyReport {
             outcomes[index].events += 1
             let namedBefore = outcomes[index].named.count
             for minute in 1...1440 {
-                pass(&home, &survey, names)
+                pass(&home, &survey, names, period)
                 guard let change = survey.changes.first(where: { $0.gateway == names[gateway] }) else { continue }
                 outcomes[index].named.append(minute)
                 if (change.kind == .covered) != (kind.0 == .covered) { outcomes[index].otherKind += 1 }
@@ -89,10 +94,15 @@ struct GatewaySurveyReport {
         }
     }
 
-    private func pass(_ home: inout LinkedHome, _ survey: inout LevelSurvey, _ names: [String]) {
+    private func pass(_ home: inout LinkedHome, _ survey: inout LevelSurvey, _ names: [String], _ period: Double?) {
         let now = MonotonicInstant(nanoseconds: Int64(home.minute) * 60_000_000_000)
-        home.pass { sender, receiver, level, _ in
+        func hear(_ sender: Int, _ receiver: Int, _ level: Double) {
             survey.hear(sender: names[sender], receiver: names[receiver], level: Float(level), at: now)
+        }
+        if let period {
+            home.pass(asNodesWith: period, hear)
+        } else {
+            home.pass { sender, receiver, level, _ in hear(sender, receiver, level) }
         }
         survey.tick(at: now)
     }

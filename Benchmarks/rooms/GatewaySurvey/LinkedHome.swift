@@ -18,6 +18,8 @@ struct LinkedHome {
     private var covers: [Double]
     private var offUntil: [Int]
     private var random: Random
+    /// What nodes have received, by sender and receiver.
+    private var nodes: [Int: NodeHearing] = [:]
     private(set) var minute = 0
 
     /// The way between two gateways.
@@ -119,6 +121,35 @@ struct LinkedHome {
     /// - Parameter hear: For each gateway that hears another one: sender, receiver, the mean level (dBm) of what it received, and the share of
     ///   the packets.
     mutating func pass(_ hear: (_ sender: Int, _ receiver: Int, _ level: Double, _ share: Double) -> Void) {
+        pass { home, link, sender, receiver in
+            let fading = home.radio.fading * link.fading.reduce(0, +) / 3
+            let level = home.level(of: link, fading, from: sender, to: receiver) + 0.3 * home.random.normal()
+            let share = (1 - home.radio.receivers[receiver].lost) / (1 + exp(-(level + 93) / 1.5))
+            if home.random.uniform() < 1 - pow(1 - share, 60) { hear(sender, receiver, level, share) }
+        }
+    }
+
+    /// One minute passes, in which nodes hear each other.
+    ///
+    /// - Parameters:
+    ///   - period: Seconds between two messages of a node about one other.
+    ///   - hear: For each message: sender, receiver, and the level in it, dBm.
+    mutating func pass(asNodesWith period: Double, _ hear: (_ sender: Int, _ receiver: Int, _ level: Double) -> Void) {
+        pass { home, link, sender, receiver in
+            let mean = home.level(of: link, 0, from: sender, to: receiver)
+            let (fading, lost) = (home.radio.fading, home.radio.receivers[receiver].lost)
+            home.nodes[sender * home.count + receiver, default: NodeHearing()].hear(
+                untilMinute: home.minute, period: period, &home.random,
+                receive: { random in
+                    let level = mean + fading * link.fading[random.below(3)] + random.normal()
+                    let share = (1 - lost) / (1 + exp(-(level + 93) / 1.5))
+                    return random.uniform() < share ? level.rounded() : nil
+                }, publish: { hear(sender, receiver, $0) })
+        }
+    }
+
+    /// - Parameter each: Is called for both directions of each link whose ends are on.
+    private mutating func pass(_ each: (inout LinkedHome, Link, _ sender: Int, _ receiver: Int) -> Void) {
         minute += 1
         live()
         // What moves in a home changes the fading between things that lie still: .02 a second, as in `RandomHome`.
@@ -129,17 +160,18 @@ struct LinkedHome {
                 links[index].fading[channel] = kept * links[index].fading[channel] + turned * random.normal()
             }
             let link = links[index]
-            let fading = radio.fading * link.fading.reduce(0, +) / 3
-            let inTheWay = link.bodies.values.reduce(0, +) + link.furniture + doorLoss(of: link)
-            for (sender, receiver) in [(link.one, link.other), (link.other, link.one)] {
-                guard minute >= offUntil[sender], minute >= offUntil[receiver] else { continue }
-                let level =
-                    link.mean + fading - inTheWay + powers[sender] + radio.receivers[receiver].gain - covers[sender]
-                    - covers[receiver] + drift(of: sender) + drift(of: receiver) + 0.3 * random.normal()
-                let share = (1 - radio.receivers[receiver].lost) / (1 + exp(-(level + 93) / 1.5))
-                if random.uniform() < 1 - pow(1 - share, 60) { hear(sender, receiver, level, share) }
+            for (sender, receiver) in [(link.one, link.other), (link.other, link.one)]
+            where minute >= offUntil[sender] && minute >= offUntil[receiver] {
+                each(&self, link, sender, receiver)
             }
         }
+    }
+
+    /// The mean level of a sender at a receiver, dBm.
+    private func level(of link: Link, _ fading: Double, from sender: Int, to receiver: Int) -> Double {
+        let inTheWay = link.bodies.values.reduce(0, +) + link.furniture + doorLoss(of: link)
+        return link.mean + fading - inTheWay + powers[sender] + radio.receivers[receiver].gain - covers[sender]
+            - covers[receiver] + drift(of: sender) + drift(of: receiver)
     }
 
     /// Warmth changes what a gateway sends and measures.

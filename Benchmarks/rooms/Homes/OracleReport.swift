@@ -14,12 +14,16 @@ struct OracleReport {
     let isOneWeak: Bool
     private let surveys: [Survey]
     private let isMeasured: Bool
+    private let hasNodes: Bool
     private let printsEach: Bool
     /// By kind, use and survey: the score of each home. With `isOneWeak`, the first survey is followed by its score without the loss.
     private var scores: [[[[Score]]]]
 
-    /// - Parameter isMeasured: Plays what gateways find out themselves, in homes with gateways alone.
-    init(tuning: RoomTuning, isOneWeak: Bool, isMeasured: Bool, printsEach: Bool) {
+    /// - Parameters:
+    ///   - isMeasured: Plays what gateways find out themselves, in homes with gateways alone.
+    ///   - hasNodes: Plays all homes with nodes.
+    init(tuning: RoomTuning, isOneWeak: Bool, isMeasured: Bool, hasNodes: Bool, printsEach: Bool) {
+        self.hasNodes = hasNodes
         (self.tuning, self.isOneWeak, self.printsEach) = (tuning, isOneWeak, printsEach)
         (self.isMeasured, surveys) = (isMeasured, isMeasured ? Survey.measured : Survey.all)
         let count = surveys.count + (isOneWeak ? 1 : 0)
@@ -30,9 +34,9 @@ struct OracleReport {
     mutating func run(homes: Range<UInt64>) {
         for number in homes {
             if number > homes.lowerBound, (number - homes.lowerBound) % 10 == 0 { printTables() }
-            let home = RandomHome(number: number, isOneWeak: isOneWeak)
-            if isMeasured, home.nodePeriod != nil { continue }
-            if isOneWeak { play(RandomHome(number: number), [Survey()], from: surveys.count) }
+            let home = RandomHome(number: number, isOneWeak: isOneWeak, hasNodes: hasNodes)
+            if isMeasured, !hasNodes, home.nodePeriod != nil { continue }
+            if isOneWeak { play(RandomHome(number: number, hasNodes: hasNodes), [Survey()], from: surveys.count) }
             play(home, surveys, from: 0)
         }
         printTables()
@@ -46,9 +50,12 @@ struct OracleReport {
 
     private mutating func play(_ home: RandomHome, _ surveys: [Survey], from first: Int) {
         let worn = home.nodePeriod == nil ? 0 : 1
+        let measured =
+            surveys.contains { $0.measuresGains || $0.measuresLevels } ? home.measured : SurveyedLevels()
         for use in Self.uses.indices {
             for (index, survey) in surveys.enumerated() where Self.uses[use].use == nil || survey.isPlayedTrained {
-                let reports = home.reports(of: home.trials, trainedBy: Self.uses[use].use, tuning, knowing: survey)
+                let reports = home.reports(
+                    of: home.trials, trainedBy: Self.uses[use].use, tuning, knowing: survey, measured: measured)
                 let scored = zip(home.trials, reports).map { ($0.isWorn, SessionScore($0.session, $1)) }
                 for (kind, isWorn) in [(worn, true), (2, false)] {
                     let score = Score(sessions: scored.filter { $0.0 == isWorn }.map(\.1))

@@ -4,17 +4,22 @@ import Rooms
 import SiteProtocol
 
 extension RandomHome {
-    /// What a day of the gateways' own beacons says. Boards of one type send more or less than their beacons say, all of them alike.
-    private var measured: SurveyedLevels {
+    /// What a day of the receivers' own beacons says, as gateways or nodes report it. Boards of one type send more or less than their beacons say, all of them alike.
+    var measured: SurveyedLevels {
         var random = Random(seed: number &* 0xd134_2543_de82_ef95 &+ 7)
         var linked = LinkedHome(number: number, in: (plan, radio), power: Self.boardDeviation * random.normal())
         var survey = LevelSurvey()
         for _ in 0..<1440 {
             let now = MonotonicInstant(nanoseconds: Int64(linked.minute) * 60_000_000_000)
-            linked.pass { sender, receiver, level, _ in
+            func hear(_ sender: Int, _ receiver: Int, _ level: Double) {
                 survey.hear(
                     sender: home.gateways[sender].name, receiver: home.gateways[receiver].name, level: Float(level),
                     at: now)
+            }
+            if let nodePeriod {
+                linked.pass(asNodesWith: nodePeriod, hear)
+            } else {
+                linked.pass { sender, receiver, level, _ in hear(sender, receiver, level) }
             }
             survey.tick(at: now)
         }
@@ -26,20 +31,19 @@ extension RandomHome {
 
     /// What the engine reports in each of some trials, each of which begins with what was learned before.
     ///
-    /// - Parameter survey: What the engine is told of the home before.
+    /// - Parameters:
+    ///   - survey: What the engine is told of the home before.
+    ///   - measured: What the receivers' own beacons said, of which `survey` says what is told.
     func reports(
         of trials: [Trial], trainedBy use: EngineRun.Use?, _ tuning: RoomTuning, knowing survey: Survey = Survey(),
-        floors: FloorKnowledge = .nothing
+        measured: SurveyedLevels = SurveyedLevels(), floors: FloorKnowledge = .nothing
     ) -> [[Report]] {
         let nodes = nodePeriod.map { NodeFeed(seed: 1, period: $0) }
         func heard(_ session: Session) -> Session { survey.correct(session, radio) }
         var run = EngineRun(
             home, tuning, phases: phases, nodes: nodes, knowing: survey.known(of: self))
-        if survey.measuresGains || survey.measuresLevels, nodePeriod == nil {
-            let measured = measured
-            if survey.measuresGains { run.setOffsets(measured.offsets) }
-            if survey.measuresLevels { run.setLevels(measured) }
-        }
+        if survey.measuresGains { run.setOffsets(measured.offsets) }
+        if survey.measuresLevels { run.setLevels(measured) }
         if floors != .nothing { run.setFloors(floors.told(of: plan)) }
         switch use {
         case .walk: run.play(heard(walk), as: .walk)

@@ -30,17 +30,25 @@ struct RandomHome {
     /// - Parameters:
     ///   - isOneWeak: Takes 10 dB from one receiver. All else is the same.
     ///   - restHours: For how long the tag lies on the table. All else is the same, except that a receiver may fail later.
-    init(number: UInt64, isOneWeak: Bool = false, restHours: Int = 1) {
+    ///   - hasNodes: Gives each home nodes. All else is the same.
+    init(number: UInt64, isOneWeak: Bool = false, restHours: Int = 1, hasNodes: Bool = false) {
         self.number = number
         var random = Self.random(of: number)
         (plan, radio) = Self.building(number: number, isOneWeak: isOneWeak, &random)
         home = Home(
             name: "home \(number)", rooms: plan.rooms.map(\.name),
             gateways: radio.receivers.enumerated().map { ("receiver\($0.offset + 1)", $0.element.room) })
-        nodePeriod = random.uniform() < 0.3 ? pow(10, random.uniform()) : nil
+        let period = random.uniform() < 0.3 ? pow(10, random.uniform()) : nil
+        nodePeriod = period ?? (hasNodes ? Self.nodePeriod(number: number) : nil)
         phases = radio.receivers.map { _ in random.uniform() }
         self.random = random
         live(restHours: restHours)
+    }
+
+    /// Seconds between two messages of a node, for homes that draw no nodes.
+    static func nodePeriod(number: UInt64) -> Double {
+        var random = Random(seed: number &* 0x6a09_e667_f3bc_c909 &+ 3)
+        return pow(10, random.uniform())
     }
 
     private static func random(of number: UInt64) -> Random { Random(seed: number &* 0x2545_f491_4f6c_dd1d) }

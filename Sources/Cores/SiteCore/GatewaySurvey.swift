@@ -93,6 +93,24 @@ package struct GatewaySurvey: Sendable {
         }
     }
 
+    /// An ESPresense node heard something that has this id: another node, if it is that one's. Nodes send a beacon each by themselves.
+    ///
+    /// What a node says counts if its message does. One in whose place a gateway is heard neither hears nor is heard.
+    mutating func hear(
+        _ reading: ReceivedNodeReading, of alias: String, by receiver: String, _ beacons: SurveyBeacons?,
+        _ whereabouts: Whereabouts, at now: MonotonicInstant
+    ) {
+        guard due != nil, let sender = whereabouts.aliases.node(of: alias), sender.name != receiver,
+            beacons?.minors[sender.name] == nil, beacons?.minors[receiver] == nil
+        else { return }
+        let plan = whereabouts.engine.plan
+        guard plan.isTrusted(gateway: sender.name), whereabouts.feed(inPlaceOf: sender.name, at: now) == nil,
+            plan.hasCounted(messageOf: receiver, at: now),
+            let second = try? reading.second(of: sender.beacon), let level = second.readings.first?.level
+        else { return }
+        levels.hear(sender: sender.name, receiver: receiver, level: level, at: now)
+    }
+
     /// A person says that the gateway is where it belongs: its levels are measured anew.
     mutating func accept(_ gateway: String, _ effects: inout [Site.Effect]) {
         levels.accept(gateway: gateway)
@@ -108,9 +126,24 @@ package struct GatewaySurvey: Sendable {
     /// A gateway names another room, and nobody is asked whether it was carried there: its levels are measured anew. The engine says so,
     /// because it knows renamed rooms.
     private mutating func dropCarried(_ whereabouts: Whereabouts, _ effects: inout [Site.Effect]) {
-        for carried in standing.keys.sorted() where whereabouts.engine.plan.wasCarried(gateway: carried) {
+        for carried in levels.gateways where whereabouts.engine.plan.wasCarried(gateway: carried) {
             levels.accept(gateway: carried)
             effects.append(.log(.notice, "what is heard of \(carried) is learned anew, because it names another room"))
+        }
+    }
+
+    /// Nobody is asked about a node. One that is not where it was is measured anew, and one that is gone is forgotten.
+    private mutating func dropNodes(
+        _ beacons: SurveyBeacons?, _ whereabouts: Whereabouts, _ effects: inout [Site.Effect]
+    ) {
+        let nodes = levels.gateways.filter { beacons?.minors[$0] == nil }
+        for node in nodes where !whereabouts.engine.plan.isTrusted(gateway: node) { levels.forget(gateway: node) }
+        for change in levels.changes where nodes.contains(change.gateway) {
+            levels.accept(gateway: change.gateway)
+            let text =
+                "what is heard of the node \(change.gateway) is learned anew, because \(change.deviating) of \(change.neighbours) "
+                + "others hear it otherwise, or are heard so"
+            effects.append(.log(.notice, text))
         }
     }
 
@@ -138,6 +171,7 @@ package struct GatewaySurvey: Sendable {
             roundDue = now.advanced(by: Self.round)
             levels.tick(at: now)
             dropCarried(whereabouts, &effects)
+            dropNodes(beacons, whereabouts, &effects)
             tell(whereabouts.clock, &effects)
             setOffsets(measureLevels().offsets)
         }

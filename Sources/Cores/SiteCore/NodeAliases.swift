@@ -35,6 +35,18 @@ package struct NodeAliases: Sendable {
         unknownIDs.removeAll { $0 == alias }
     }
 
+    /// The node whose own beacon is published under an id, `node:kitchen`, and that beacon; nil if the id is that of anything else.
+    func node(of alias: String) -> (name: String, beacon: BeaconID)? {
+        guard alias.hasPrefix(Self.prefixOfNodes), let known = beacons[alias], known.count == 1,
+            let beacon = known.first, beacon.uuid == Self.uuidOfNodes
+        else { return nil }
+        return (String(alias.dropFirst(Self.prefixOfNodes.count)), beacon)
+    }
+
+    private static let prefixOfNodes = "node:"
+    /// Of the iBeacon that each node sends each one to two seconds: E5CA1ADE-F007-BA11-0000-000000000000.
+    private static let uuidOfNodes = BeaconUUID(high: 0xe5ca_1ade_f007_ba11, low: 0)
+
     /// The beacon that nodes publish under an id; nil if none is known, or several: which of them was heard cannot be told.
     mutating func beacon(of alias: String) -> BeaconID? {
         if let known = beacons[alias], known.count == 1 { return known.first }

@@ -208,7 +208,10 @@ package struct Site: Sendable {
             guard card == nil else { return }
             siteTags.forgetSurvey(of: gateway)
             survey.forget(gateway)
-        case .nodeHeard, .aliasHeard, .alias, .nodeTelemetry, .available, .learn, .room, .health, .nearby:
+        case .aliasHeard(let alias, let node, let reading):
+            whereabouts.receive(message, isRetained: isRetained, at: now, &effects)
+            survey.hear(reading, of: alias, by: node, siteTags.list.minors?.beacons, whereabouts, at: now)
+        case .nodeHeard, .alias, .nodeTelemetry, .available, .learn, .room, .health, .nearby:
             whereabouts.receive(message, isRetained: isRetained, at: now, &effects)
         }
     }

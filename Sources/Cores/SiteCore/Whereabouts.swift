@@ -317,7 +317,8 @@ package struct Whereabouts: Sendable {
         pass(.heard(gateway: node, second), at: now, &effects)
     }
 
-    private func feed(inPlaceOf node: String, at now: MonotonicInstant) -> GatewayTable.NodeFeed? {
+    /// Readings of a gateway that count in the place of those of a node.
+    func feed(inPlaceOf node: String, at now: MonotonicInstant) -> GatewayTable.NodeFeed? {
         gateways.feed(inPlaceOf: node, engine, connected: retained.connected, at: now)
     }
 

@@ -27,6 +27,9 @@ package struct LevelSurvey: Sendable {
 
     package init(tuning: LevelSurveyTuning = LevelSurveyTuning()) { self.tuning = tuning }
 
+    /// The gateways that were heard, or heard another one, in the order of their names.
+    package var gateways: [String] { names.sorted() }
+
     // MARK: - What is heard
 
     /// A gateway heard the beacon of another.
@@ -87,7 +90,7 @@ package struct LevelSurvey: Sendable {
         zip(names, courses).compactMap { name, course in course.change(of: name) }.sorted { $0.gateway < $1.gateway }
     }
 
-    /// How much more each gateway measures than others, dB; only of those that hear others and are heard by them.
+    /// How much more each gateway measures than the others with which links connect it, dB; only of those that hear others and are heard by them.
     ///
     /// Of two directions of a link the way is the same, so that they differ by what each sends and measures. The mean of a gateway's
     /// differences is therefore that of its measuring less that of its sending. Most of it is the measuring (`shareOfMeasuring`): radios
@@ -102,10 +105,27 @@ package struct LevelSurvey: Sendable {
                 offsets[gateway] = sum / Float(links[gateway].count)
             }
         }
-        let known = offsets.indices.filter { !links[$0].isEmpty }
-        let mean = known.reduce(0) { $0 + offsets[$1] } / Float(max(1, known.count))
-        return Dictionary(
-            uniqueKeysWithValues: known.map { (names[$0], tuning.shareOfMeasuring * (offsets[$0] - mean)) })
+        let groups = connected(by: links)
+        let known = Dictionary(grouping: offsets.indices.filter { !links[$0].isEmpty }) { groups[$0] }
+        return known.values.reduce(into: [:]) { result, group in
+            let mean = group.reduce(0) { $0 + offsets[$1] } / Float(group.count)
+            for gateway in group { result[names[gateway]] = tuning.shareOfMeasuring * (offsets[gateway] - mean) }
+        }
+    }
+
+    /// Gateways that are connected by links have the same number. Of two groups, such as gateways and nodes, nothing says which measures more.
+    private func connected(by links: [[(other: Int, difference: Float)]]) -> [Int] {
+        var groups = Array(links.indices)
+        for first in links.indices where groups[first] == first {
+            var waiting = [first]
+            while let gateway = waiting.popLast() {
+                for link in links[gateway] where groups[link.other] != first {
+                    groups[link.other] = first
+                    waiting.append(link.other)
+                }
+            }
+        }
+        return groups
     }
 
     private static let relaxations = 50
