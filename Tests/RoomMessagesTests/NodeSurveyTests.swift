@@ -116,7 +116,7 @@ private struct NodeHouse {
                 Array(#"{"id":"node:\#(node)","name":"\#(node.prefix(1).uppercased() + node.dropFirst())"}"#.utf8))
         }
         var stored = SiteFleet.stored("Jane:7")
-        if isMeasured { stored.surveyLevels = SurveyedHouse.usual }
+        if isMeasured { stored.surveyLevels = SurveyedHouse.usual() }
         fleet.start("a", stored: stored)
         fleet.run(5)
         if isMeasured { live(minutes: 2) }

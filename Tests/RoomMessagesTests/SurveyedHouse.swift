@@ -36,8 +36,8 @@ struct SurveyedHouse {
         live(seconds: 20)
     }
 
-    /// The levels of a week.
-    private static func usual(_ gains: [String: Float]) -> [LevelSurvey.StoredPair] {
+    /// The levels of a week, in which gateways measured more than others, dB.
+    static func usual(_ gains: [String: Float] = [:]) -> [LevelSurvey.StoredPair] {
         gateways.flatMap { sender in
             gateways.filter { $0 != sender }.map { receiver in
                 LevelSurvey.StoredPair(
