@@ -126,10 +126,12 @@ private struct NodeHouse {
 
     mutating func change(_ change: (inout SiteFleet) -> Void) { change(&fleet) }
 
-    /// For so many minutes each node publishes now and then what it hears: every 10 s at the begin, then each minute.
+    /// For so many minutes each node publishes now and then what it hears: every 10 s at the begin, then each minute, or twice in five
+    /// minutes if it is an hour or more.
     mutating func live(minutes: Int) {
         for _ in 0..<6 { pass(10) }
-        for _ in 1..<minutes { pass(60) }
+        let step = minutes < 60 ? 60 : 150
+        for _ in 0..<(minutes - 1) * 60 / step { pass(step) }
     }
 
     private mutating func pass(_ seconds: Int) {
