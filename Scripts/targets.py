@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
 from options import stop
 
@@ -73,13 +72,18 @@ class Graph:
 
 def environment(graph, names):
     """What a build of these targets alone, and of what they need, gets as its environment. Package.swift reads it."""
-    return {**os.environ, "IBEACON_GATEWAY_TARGETS": ",".join(sorted(graph.needed(names)))}
+    return {**os.environ, "IBEACON_GATEWAY_TARGETS": listed(graph, names)}
+
+
+def listed(graph, names):
+    """These targets and what they need, as Package.swift reads them."""
+    return ",".join(sorted(graph.needed(names)))
 
 
 def main():
     graph = Graph.of(pathlib.Path(__file__).parent.parent)
     tests = [target.name for target in graph.targets.values() if target.is_test]
-    print(",".join(sorted(graph.needed([*tests, *VIRTUAL_HOST]))))
+    print(listed(graph, [*tests, *VIRTUAL_HOST]))
 
 
 if __name__ == "__main__":

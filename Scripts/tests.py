@@ -1,8 +1,7 @@
 """Runs the package's tests in many processes and says how they went. Scripts/test calls it, after the build.
 
 A process runs a long suite, some short suites of a target that takes long, all of another target, or some short targets, one test after
-the other. Tests of the whole
-service wait more than they compute, so there are several processes for each processor. What happens is read from the event streams
+the other. Tests of the whole service wait more than they compute, so there are several processes for each processor. What happens is read from the event streams
 that Swift Testing writes (a JSON object for each line), not from the words meant for people. The virtual host runs beside the
 tests: it computes while they wait, and its own clock skips its idle time, so that a busy machine does not change its verdicts.
 The logs of all processes stay in .build/tests, and how long each took is in its file `times`. The files that the tests of a process write are in a directory of its own, which is searched for keys of phones
@@ -39,7 +38,7 @@ PROCESSES_PER_PROCESSOR = 4
 # Targets that take more than one process, and how many of their suites that are not in LONGEST share one. A process without a
 # test costs a quarter of a second of a processor, because it looks through all tests of the package.
 SUITES_TOGETHER = {"IntegrationTests": 4, "GatewayTests": 20, "StorageTests": 8}
-# Targets that share a process, because each takes no longer than that.
+# Targets that share a process, because each takes hardly longer than a process without a test.
 SHORT = [
     "AdvertisingTests", "BlueZScanningTests", "DBusTests", "EncryptionTests", "EnrolmentTests", "OldStateTests", "ReadingFeedTests",
     "RegionsTests", "RuntimeTests", "ServiceDiscoveryTests", "YAMLTests",
