@@ -60,8 +60,9 @@ import Testing
             // the store is open.
             let ofWriting = round.isMultiple(of: 2)
             let delay = ofWriting ? .zero : opening * Double.random(in: 0...2, using: &random)
+            // Short: each start reads and checks all that was written before.
             let said = try runAndKill(
-                directory.path, from: seen, after: delay + .milliseconds(.random(in: 5...250, using: &random)),
+                directory.path, from: seen, after: delay + .milliseconds(.random(in: 5...60, using: &random)),
                 ofWriting: ofWriting)
             opened += said.contains("o") ? 1 : 0
             #expect(!said.contains { $0.hasPrefix("u") }, "round \(round): \(said.prefix(3))")
