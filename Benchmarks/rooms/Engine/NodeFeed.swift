@@ -3,13 +3,11 @@ import Beacon
 import Rooms
 import SiteProtocol
 
-/// A session as ESPresense nodes would send it: each node, in its own time, sends the smoothed level of the tag, if it has
-/// heard the tag since its last message. A node has no clock, and sends nothing when it hears nothing.
+/// A session as ESPresense nodes would send it: each node sends the level of the tag (`NodeFilter`) when a report is due (`NodeReports`), if
+/// it has heard the tag since its last message. A node sends nothing when it hears nothing.
 struct NodeFeed {
-    /// Seconds between two messages of a node; each pause is this times 0.8 to 1.2.
+    /// Seconds between two messages of a node.
     private let period: Double
-    /// Share of a packet in the level that is sent.
-    private static let smoothing = 0.3
 
     private var random: Random
 
@@ -59,21 +57,25 @@ struct NodeFeed {
     private mutating func levels(of session: Session) -> [(time: Double, node: Int, level: Double)] {
         guard let first = session.moments.first, let last = session.moments.last else { return [] }
         var sent: [(time: Double, node: Int, level: Double)] = []
+        // All nodes have the same time.
+        let phase = first.time + random.uniform() * period
         for node in first.levels.indices {
-            var due = first.time + random.uniform() * period
-            var level: Double?
-            var hasHeard = false
-            for moment in session.moments {
-                while due <= moment.time {
-                    if hasHeard, let level { sent.append((due, node, level)) }
-                    hasHeard = false
-                    due += period * (0.8 + 0.4 * random.uniform())
-                }
-                guard let measured = moment.levels[node] else { continue }
-                level = level.map { $0 + Self.smoothing * (measured - $0) } ?? measured
-                hasHeard = true
+            var filter = NodeFilter()
+            var reports = NodeReports(period: period, phase: phase)
+            var heard = first.time
+            func publish(until time: Double) {
+                guard let message = reports.due(until: time, heardAt: heard) else { return }
+                sent.append((message.time, node, message.level))
             }
-            if due <= last.time + 1, hasHeard, let level { sent.append((due, node, level)) }
+            for moment in session.moments {
+                publish(until: moment.time)
+                guard let measured = moment.levels[node] else { continue }
+                filter.add(measured, at: moment.time)
+                heard = moment.time
+                if let level = filter.level { reports.hear(level) }
+                publish(until: moment.time)
+            }
+            publish(until: last.time + 1)
         }
         return sent
     }
