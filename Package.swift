@@ -229,7 +229,8 @@ let package = Package(
             [
                 "Advertising", "Base", "Beacon", "BluetoothProxy", "CFaultVFS", "Configuration", "DBus", "DBusSupport",
                 "Encryption",
-                "Gateway", "GatewayApp", "GatewayEntities", "Health", "HostSupport", "Identities", "JSON", "Messaging",
+                "Gateway", "GatewayApp", "GatewayEntities", "Health", "HostSupport", "Identities", "JSON",
+                "KernelScanning", "Messaging",
                 "OwnTracks", "PageServer", "ReadingFeed", "Regions", "Runtime", "Scanning", "ServiceDiscovery",
                 "ServiceSupport", "Shell", "SiteProtocol", "Status", "StatusPage", "Storage", "System", "TestSupport",
             ]),
