@@ -31,6 +31,8 @@ package final class BlueZScanner: Scanner {
     /// Why no adapter can be used, as last logged.
     private var absence: ScanProblem?
     private var nextConnection = MonotonicInstant.zero
+    /// When bluetoothd is asked once more for its objects; nil: it has told them, or was not asked yet.
+    private var nextLook: MonotonicInstant?
 
     /// - Parameter isBlocked: Whether rfkill forbids the radio of an adapter.
     package convenience init(
@@ -101,6 +103,7 @@ package final class BlueZScanner: Scanner {
 
     private func lostBus() {
         let problem = bus?.problem ?? .gone
+        nextLook = nil
         forget(because: "\(problem)")
         let found = ScanProblem("\(problem)", remedy: "it is tried again")
         // No adapter says it where none was found.
@@ -114,6 +117,7 @@ package final class BlueZScanner: Scanner {
 
     /// Requests all objects of bluetoothd.
     private func look() {
+        nextLook = nil
         bus?.call(call("/", Self.objectManager, "GetManagedObjects")) { [weak self] answer in
             guard let self else { return }
             guard !answer.isError else { return absent(answer) }
@@ -127,9 +131,10 @@ package final class BlueZScanner: Scanner {
     }
 
     private func absent(_ answer: BusMessage) {
-        let isGone = answer.errorName.hasSuffix("NameHasNoOwner") || answer.errorName.hasSuffix("ServiceUnknown")
+        // The bus tells when bluetoothd starts, but nobody tells when a policy lets this user ask.
+        if !answer.isOfNoOwner { nextLook = host.now.advanced(by: Self.reconnectionDelay) }
         say(
-            absence: isGone
+            absence: answer.isOfNoOwner
                 ? Self.notRunning
                 : ScanProblem(
                     "bluetoothd tells nothing: \(answer.errorText)",
@@ -310,6 +315,7 @@ package final class BlueZScanner: Scanner {
             nextConnection = host.now.advanced(by: Self.reconnectionDelay)
             try? connect()
         }
+        if let due = nextLook, host.now >= due { look() }
         timer = host.at(host.now.advanced(by: Self.vouchingInterval)) { [weak self] in self?.tick() }
     }
 
