@@ -229,19 +229,7 @@ package struct Gateway: Sendable {
     }
 
     /// Why a request would change and publish nothing; nil: it is carried out.
-    package func reasonToRefuse(_ request: Request) -> String? {
-        guard trackers.indices.contains(request.tracker) else { return "there is no such tracker" }
-        let tracker = trackers[request.tracker]
-        switch request {
-        case .changeRegions(_, let changes):
-            let merge = tracker.merging(changes, total: trackers.regionCount, epoch: messages.epoch)
-            return merge.isRefused ? merge.reason : nil
-        case .reportLocation:
-            let isKnown = tracker.position(standing: configuration.position).isKnown
-            return isKnown ? nil : "no location is published: \(TrackerState.placeIsUnknown)"
-        case .setMonitoring: return nil
-        }
-    }
+    package func reasonToRefuse(_ request: Request) -> String? { request.reasonToRefuse(trackers, messages) }
 
     /// Merges edits of the command line like the regions of a command.
     private mutating func merge(_ new: [RegionEdit]) -> [Effect] {

@@ -133,16 +133,8 @@ package final class BlueZScanner: Scanner {
     private func absent(_ answer: BusMessage) {
         // The bus tells when bluetoothd starts, but nobody tells when a policy lets this user ask.
         if !answer.isOfNoOwner { nextLook = host.now.advanced(by: Self.reconnectionDelay) }
-        say(
-            absence: answer.isOfNoOwner
-                ? Self.notRunning
-                : ScanProblem(
-                    "bluetoothd tells nothing: \(answer.errorText)",
-                    remedy: BusRefusal.remedy(answer.errorText) ?? "see: systemctl status bluetooth"))
+        say(absence: answer.isOfNoOwner ? .bluetoothdIsNotRunning : ScanProblem(silenceOfBluetoothd: answer))
     }
-
-    private static let notRunning = ScanProblem(
-        "bluetoothd is not running", remedy: "start it: sudo systemctl start bluetooth")
 
     /// Says why no adapter of bluetoothd can be used, if none can.
     private func lookForAbsence() {
@@ -180,7 +172,7 @@ package final class BlueZScanner: Scanner {
             guard reader.string == "" else { return look() }
             forget(because: "bluetoothd is gone")
             // It may be restarting, and the log has the line above.
-            absence = Self.notRunning
+            absence = .bluetoothdIsNotRunning
         default: break
         }
     }

@@ -132,14 +132,11 @@ package final class App<Core: ServiceCore> {
         closeBroker()
         handle(.stopping, at: host.now)
         let isWritten = links.store.close(within: .seconds(10))
-        var unsaved = 0
-        // Nothing is decided any more.
-        for event in links.store.drainEvents() {
-            _ = event.write(to: log)
-            if case .stopped(let count) = event { unsaved += count }
-        }
+        // Only for the log and the exit status: nothing is decided any more.
+        let events = links.store.drainEvents()
+        for event in events { _ = event.write(to: log) }
         if !isWritten { log.error("the disk is too slow; unwritten data is lost") }
-        host.exit(isWritten && unsaved == 0 ? .ok : .inputOutput)
+        host.exit(isWritten && !events.contains(where: \.isLoss) ? .ok : .inputOutput)
     }
 
     // MARK: - Messages without the outbox
