@@ -56,6 +56,21 @@ import Testing
         #expect(try gateway.ask("regions", "show", "k").contains(#""leaveAfter":"auto","lon":6"#))
     }
 
+    @Test(
+        "--leave-after takes what the setting takes, and names both forms where it refuses",
+        arguments: [("1", true), ("86400", true), ("0.5", false), ("0", false), ("86401", false), ("soon", false)])
+    func leaveAfter(text: String, isTaken: Bool) throws {
+        let gateway = try GatewayProcess("", port: 0)
+        let said = try gateway.say("regions", "add", "Keys:\(GatewayFixture.uuid):1:7", "--leave-after", text)
+        let refusal = "--leave-after '\(text)' does not fit; write 'auto' or a number of seconds from 1 to 86400"
+        #expect(said.contains(refusal) != isTaken, "\(said)")
+        #expect(try gateway.ask("regions", "list").contains("Keys") == isTaken)
+        guard isTaken else { return }
+        let file = gateway.directory.file("keys.otrw")
+        _ = try gateway.ask("regions", "export", file)
+        _ = try gateway.ask("--quiet", "regions", "import", file)
+    }
+
     @Test func `Regions that are added at once are all there, the same one is there already, and names find them`()
         throws
     {

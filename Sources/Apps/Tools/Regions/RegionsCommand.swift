@@ -24,7 +24,7 @@ enum RegionsCommand {
                 "rid", "RID",
                 with: [("add", "the key of the region; an existing region is changed (default: from name and time)")]),
             OptionSpecification(
-                "leave-after", "SECONDS", with: [("add", "silence before the region is left, or 'auto'")]),
+                "leave-after", "SECONDS", with: [("add", "silence before the region is left, 1 to 86400, or 'auto'")]),
             OptionSpecification(
                 "tracker", "TID",
                 "whose regions, if there are several trackers (default: all for list, show and remove, otherwise the first)"
@@ -176,9 +176,14 @@ enum RegionsCommand {
     }
 
     /// The value of `--leave-after`; nil if it was not given.
-    private static func leaveRule(_ arguments: Arguments) throws -> LeaveRule? {
-        if arguments.value("leave-after") == "auto" { return .auto }
-        return try arguments.seconds("leave-after").map { .after($0) }
+    ///
+    /// - Throws: `Failure` for what the setting `leaveAfter` does not take, because a file with it could not be imported.
+    private static func leaveRule(_ arguments: Arguments) throws(Failure) -> LeaveRule? {
+        guard let text = arguments.value("leave-after") else { return nil }
+        guard let rule = LeaveRule(.string(text)) else {
+            throw Failure(.usage, "--leave-after '\(text)' does not fit; write \(LeaveRule.allowed)")
+        }
+        return rule
     }
 
     /// A tag is known by its id, which is made from its name.
