@@ -159,6 +159,27 @@ import Testing
             list.count == 2 && list.last?.contains("Joan") == true && list.last?.contains(" 9 (") == true, "\(list)")
     }
 
+    @Test(arguments: ["Jane's bag", "bob/x", "a b", "", "größe", String(repeating: "a", count: 65)])
+    func `An id that is no level of a topic is refused, and takes no tag away`(id: String) throws {
+        let service = try RoomsProcess(port: 0, instance: "a", tags: [])
+        _ = try service.ask("rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:7")
+        let said = try service.say("rooms", "tags", "add", "--rid", id, "Jane:\(BeaconScript.uuid):1:8")
+        let reason =
+            "cannot be the id of a tag, which is a level of its topics; write 1 to 64 of these characters: a to z"
+        #expect(said.contains("--rid '\(id)' \(reason)"), "\(said)")
+        let list = try service.ask("rooms", "tags", "list").split(separator: "\n")
+        #expect(list.count == 2 && list.last?.contains(" 7 (") == true, "\(list)")
+    }
+
+    @Test func `A tag that came with a key that is no level of a topic is still changed by its key`() throws {
+        let service = try RoomsProcess(port: 0, instance: "a", tags: [])
+        let tag = GatewayFixture.waypoint("a b", "Jane", suffix: ":1:7")
+        _ = try service.say("rooms", "tags", "import", try service.directory.write("[\(tag)]", to: "tags.otrw"))
+        _ = try service.ask("rooms", "tags", "add", "--rid", "a b", "Jane:\(BeaconScript.uuid):1:8")
+        let list = try service.ask("rooms", "tags", "list").split(separator: "\n")
+        #expect(list.count == 2 && list.last?.contains(" 8 (") == true, "\(list)")
+    }
+
     @Test func `Tags that no gateway hears, with own times, or on the topic of a gateway are named`() throws {
         let phone = "BF76C877-E0BE-5D31-9AE5-547EBF800856"
         let service = try RoomsProcess(

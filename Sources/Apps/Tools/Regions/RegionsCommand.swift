@@ -192,6 +192,7 @@ enum RegionsCommand {
     ) throws {
         let now = Int64(time(nil))
         let regions = try context.regions()
+        try context.checkID(arguments.value("rid"), among: regions)
         let tag = try context.existingTag(description, id: arguments.value("rid"), in: regions)
         // With the id as its key, a tag keeps its id under every name.
         let rid =

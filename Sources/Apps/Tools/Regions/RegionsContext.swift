@@ -91,6 +91,15 @@ extension RegionsCommand {
             return historyTopic == nil ? nil : regions.first { TagIdentity($0)?.id == rid }
         }
 
+        /// - Parameter id: The id that a tag is to have; nil: none is given. An imported tag may have any key, and is found by it.
+        /// - Throws: `Failure` if it cannot be an id: the service would call the tag by its name instead, and that may be the id of
+        ///   another tag, which would be lost.
+        func checkID(_ id: String?, among regions: [Region]) throws(Failure) {
+            guard let id, !TopicIdentifier.isIdentifier(id), find(id, in: regions) == nil else { return }
+            let text = "--rid '\(id)' cannot be the id of a tag, which is a level of its topics"
+            throw Failure(.usage, "\(text); write 1 to 64 of these characters: a to z, A to Z, 0 to 9, '_' and '-'")
+        }
+
         /// The tag that `add` changes; nil if it adds one. Regions have no ids, and may share a beacon.
         ///
         /// - Parameter given: The id of the tag; nil: the id is made from its name.
