@@ -87,7 +87,9 @@ import Testing
     }
 
     @Test func `A name without an address is told from a broker that does not answer`() throws {
-        let verdict = try Self.examine("\(Self.sound), host: \"broker.invalid\"", port: 1883)
+        let gateway = try GatewayProcess("", port: 1883)
+        try gateway.configure(Self.sound, port: 1883, host: "broker.invalid")
+        let verdict = try Self.examine(gateway, "--verbose")
         #expect(verdict.bad.count == 1, "\(verdict.text)")
         #expect(verdict.says("'broker.invalid' has no address", "check \"host\""))
     }
@@ -262,7 +264,7 @@ import Testing
     }
 
     @Test func `A gateway without regions and a recording that is not there are found`() throws {
-        let verdict = try Self.examine("scanner: {capture: \"nothing.btsnoop\"}, host: \"127.0.0.1\"", port: 0)
+        let verdict = try Self.examine("scanner: {capture: \"nothing.btsnoop\"}", port: 0)
         #expect(
             verdict.says("nothing.btsnoop cannot be read", "no beacon region", "offline (port 0)"), "\(verdict.text)")
         #expect(verdict.bad.count == 2)

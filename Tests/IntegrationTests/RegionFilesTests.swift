@@ -146,6 +146,19 @@ import Testing
         #expect(try gateway.ask("regions", "list").contains("none yet"))
     }
 
+    @Test func `A setting that stands twice is told by config check, beside mistakes too, and the file stays valid`()
+        throws
+    {
+        let gateway = try GatewayProcess("", port: 0)
+        let twice = try gateway.directory.write("{\nhost: \"a\",\ntid: \"GW\",\nhost: \"b\"\n}\n", to: "twice.json")
+        let told = "host: it stands on line 2 and again on line 4; the last one counts, so remove the other"
+        let said = try gateway.say("--config", twice, "config", "check")
+        #expect(said.contains("warning: \(told)\n") && said.contains("is valid"), "\(said)")
+        let wrong = try gateway.directory.write("{\nhost: \"a\",\nprot: 1,\nhost: \"b\"\n}\n", to: "wrong.json")
+        let refused = try gateway.say("--config", wrong, "config", "check")
+        #expect(refused.contains("prot: there is no such setting") && refused.contains("  \(told)\n"), "\(refused)")
+    }
+
     @Test func `rooms tags add changes the tag of the name, and gives no beacon and no id to two tags`() throws {
         let service = try RoomsProcess(port: 0, instance: "a", tags: [])
         for minor in [7, 9] { _ = try service.ask("rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:\(minor)") }
