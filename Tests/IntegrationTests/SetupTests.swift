@@ -394,7 +394,14 @@ import Testing
 
     @Test(
         arguments: [
-            (["--beacon", "CA271EAE"], 64, "UUID"), (["--port", "99999"], 64, "--port"),
+            (["--beacon", "CA271EAE"], 64, "UUID"),
+            (
+                ["--beacon", "Keys:\(SetupTests.beacon)"], 64,
+                "begins with the name 'Keys'; the name goes into --region: --region 'Keys' --beacon '\(SetupTests.beacon)'"
+            ),
+            (["--scanner", "bluze"], 64, "or the path of a recording; did you mean 'bluez'?"),
+            (["--scanner", "hci0"], 64, "did you mean 'hci'?"), (["--scanner", "walk"], 64, "'walk' is neither a way"),
+            (["--port", "99999"], 64, "--port"),
             (["--rooms-service"], 64, "ibeacon-gateway-rooms.service"),
             (["--floor", "100"], 64, "from -9 to 99"), (["--floor", "first"], 64, "not 'first'"),
             (["--lat", "48.8"], 64, "given together"), (["--lat", "91", "--lon", "0"], 64, "write degrees from"),

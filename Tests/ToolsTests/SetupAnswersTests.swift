@@ -1,8 +1,10 @@
 import Base
 import Configuration
+import JSON
 import Regions
 import ServiceDiscovery
 import System
+import TestSupport
 import Testing
 
 @testable import Tools
@@ -68,6 +70,24 @@ import Testing
         } catch {
             #expect(error.message.contains(refusal ?? "no refusal") && error.code == .usage, "\(error.message)")
         }
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil), ("auto", nil), ("mgmt", "mgmt"), ("bluez", "bluez"), ("x.btsnoop", ["capture": "/d/x.btsnoop"]),
+            ("./walk", ["capture": "/d/./walk"]),
+        ] as [(String?, JSONValue?)])
+    func `A way to listen or the path of a recording is a scanner`(word: String?, member: JSONValue?) throws {
+        let scanner = SetupScanner(word)
+        try scanner.check()
+        #expect(scanner.member { "/d/" + $0 } == member)
+    }
+
+    @Test func `A recording without an ending is taken where it exists`() throws {
+        let directory = try TemporaryDirectory()
+        try SetupScanner(try directory.write("", to: "walk")).check()
+        let failure = #expect(throws: Failure.self) { try SetupScanner("walk-that-is-not-there").check() }
+        #expect(failure?.code == .usage)
     }
 
     @Test(
