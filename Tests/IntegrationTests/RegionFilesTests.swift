@@ -132,6 +132,32 @@ import Testing
             check.contains("this is a list of waypoints; 'ibeacon-gateway regions import FILE' takes it"), "\(check)")
     }
 
+    @Test(
+        "replay refuses a file without a region that can be used, and says where there are no regions at all",
+        arguments: [[], ["--quiet"]])
+    func replayWithoutRegions(options: [String]) throws {
+        let gateway = try GatewayProcess("", port: 0)
+        func replay(_ waypoint: String?) throws -> (code: Int32, said: String) {
+            let file =
+                try waypoint.map { ["--regions", try gateway.directory.write("[\($0)]", to: "home.otrw")] } ?? []
+            let name = "said-\(waypoint?.count ?? 0)"
+            let output = gateway.directory.file(name)
+            let words = gateway.arguments + options + ["replay", "\(GatewayProcess.fixtures)/demo.btsnoop"] + file
+            let code = try ChildProcess(try GatewayProcess.program, words, output: output).wait()
+            return (code, String(decoding: try gateway.directory.read(name), as: UTF8.self))
+        }
+        let refused = try replay(GatewayFixture.waypoint("k", "Kitchen", more: #","leaveAfter":0"#))
+        #expect(refused.code == 65, "\(refused.said)")
+        #expect(refused.said.contains("waypoint 0 ('Kitchen"), "\(refused.said)")
+        #expect(refused.said.contains("home.otrw has no beacon region that can be used"), "\(refused.said)")
+        let circle = try replay(#"{"_type":"waypoint","desc":"Home","lat":52,"lon":6,"rad":100,"tst":1}"#)
+        #expect(circle.code == 65, "\(circle.said)")
+        let none = try replay(nil)
+        #expect(none.code == 0 && none.said.contains("there are no beacon regions, so nothing comes"), "\(none.said)")
+        let sound = try replay(GatewayFixture.waypoint("k", "Kitchen"))
+        #expect(sound.code == 0 && !sound.said.contains("no beacon region"), "\(sound.said)")
+    }
+
     @Test func `Blanks of JSON5 are blanks in a file, and typographic quotes are told`() throws {
         let gateway = try GatewayProcess("", port: 0)
         let blanks = try gateway.directory.write("{\n\u{a0}\u{a0}host: \"broker.lan\",\u{3000}\n}\n", to: "blanks.json")
