@@ -219,6 +219,37 @@ import Testing
         #expect(list.count == 2 && list.last?.contains(" 8 (") == true, "\(list)")
     }
 
+    @Test(
+        arguments: [
+            (["regions", "list", "x"], "regions list takes no 'x'; for one region: regions show 'x'"),
+            (["rooms", "tags", "list", "x"], "rooms tags list takes no 'x'; for one tag: rooms tags show 'x'"),
+            (["rooms", "status", "x"], "rooms status takes no 'x'; for one tag: ibeacon-gateway rooms find 'x'"),
+            (["rooms", "tags", "adop"], "rooms tags has no 'adop'; did you mean 'adopt'?"),
+            (["rooms", "tags"], "name the action: rooms tags list, show, add, remove, import, export, adopt"),
+            (["regions", "adop"], "regions has no 'adop'; did you mean 'add'?"),
+            (["rooms", "tags", "show", "x"], "there is no tag 'x'"),
+            (
+                ["config", "check", "foo.json"],
+                "config check takes no 'foo.json'; for another file write --config foo.json"
+            ),
+            (["config", "default", "x"], "config default takes no 'x'"),
+            (
+                ["phones", "add", "Jane", "Doe"],
+                "'Doe' is unexpected; quote a name that contains spaces: phones add 'Jane Doe'"
+            ),
+            (["phones", "list", "x"], "phones list takes no 'x'"),
+        ])
+    func `A word too many, or a misspelt action, is told with what was meant`(words: [String], text: String) throws {
+        let service = try RoomsProcess(port: 0, instance: "a", tags: [])
+        let output = service.directory.file("told")
+        let arguments = [
+            "--config", service.directory.file("config.json"), "--state-dir", service.directory.file("state"),
+        ]
+        let code = try ChildProcess(try GatewayProcess.program, arguments + words, output: output).wait()
+        let told = String(decoding: try service.directory.read("told"), as: UTF8.self)
+        #expect(told.contains(text) && code == (words.contains("show") ? 65 : 64), "\(code) \(told)")
+    }
+
     @Test func `Tags that no gateway hears, with own times, or on the topic of a gateway are named`() throws {
         let phone = "BF76C877-E0BE-5D31-9AE5-547EBF800856"
         let service = try RoomsProcess(

@@ -52,11 +52,15 @@ enum RegionsCommand {
         let words = Array(arguments.operands.dropFirst(context.leadingWords))
         let name = context.command
         guard let action = words.first else {
-            throw Failure(.usage, "name the action: \(name) \(actions.joined(separator: ", "))")
+            throw Failure(.usage, "name the action: \(name) \(context.actions.joined(separator: ", "))")
         }
         let operand = words.dropFirst().first
         guard words.count <= 2 else {
             throw Failure(.usage, "'\(words[2])' is unexpected; quote a description that contains spaces")
+        }
+        if action == "list", let operand {
+            throw Failure(
+                .usage, "\(name) list takes no '\(operand)'; for one \(context.noun): \(name) show '\(operand)'")
         }
         switch action {
         case "list": try list(context, isJSON: arguments.has("json"))
@@ -66,7 +70,7 @@ enum RegionsCommand {
         case "import": return try importFile(try need(operand, "\(name) import FILE"), arguments, context)
         case "export": try export(to: operand ?? "-", context)
         default:
-            throw Failure(.usage, "\(name) has no '\(action)'\(hint(for: action, among: actions))")
+            throw Failure(.usage, "\(name) has no '\(action)'\(hint(for: action, among: context.actions))")
         }
         return .ok
     }

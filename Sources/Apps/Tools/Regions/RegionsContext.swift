@@ -62,6 +62,12 @@ extension RegionsCommand {
             return context
         }
 
+        /// What people call one of them.
+        var noun: String { historyTopic == nil ? "region" : "tag" }
+
+        /// The words that may follow the command's name. `adopt` has a command of its own.
+        var actions: [String] { RegionsCommand.actions + (historyTopic == nil ? [] : ["adopt"]) }
+
         /// The topic of the owner whose regions are changed.
         var topic: String { owners[0].topic }
 
@@ -198,7 +204,7 @@ extension RegionsCommand {
                 names.count > 1
                 ? "say whose: \(names.map { "--tracker \($0)" }.joined(separator: ", "))"
                 : "name one by its RID: \(found.map(\.region.rid).joined(separator: ", "))"
-            return Failure(.badData, "\(found.count) regions are called '\(word)'; \(way)")
+            return Failure(.badData, "\(found.count) \(noun)s are called '\(word)'; \(way)")
         }
 
         /// The owner's topic. Says whose region it is, if that is not the first owner.
@@ -217,7 +223,7 @@ extension RegionsCommand {
             let known = try owners.flatMap { try regions(of: $0) }
             throw Failure(
                 .badData,
-                "there is no region '\(word)'\(hint(for: word, among: known.map(\.rid) + known.map(\.displayName)))")
+                "there is no \(noun) '\(word)'\(hint(for: word, among: known.map(\.rid) + known.map(\.displayName)))")
         }
 
         func edit(_ changes: [RegionChange], of topic: String, erasingHistoryOf erased: String? = nil) throws {
