@@ -89,8 +89,9 @@ import Testing
         #expect(person.answer("User name", "jane"), "\(person.screen)")
         #expect(person.answer("Password", "top secret"), "\(person.screen)")
         #expect(person.answer("Should Home Assistant show this gateway and its beacons? [y/N]", ""), "\(person.screen)")
-        #expect(person.answer("Where is it, as latitude, longitude", "here"), "\(person.screen)")
-        #expect(person.answer("Write two numbers", "48.858, 2.294"), "\(person.screen)")
+        #expect(person.answer("Where is it, as latitude, longitude", "48,2"), "\(person.screen)")
+        #expect(person.answer("'48,2' may be one number or two", "here"), "\(person.screen)")
+        #expect(person.answer("Write two numbers in degrees, such", "48.858, 2.294"), "\(person.screen)")
         #expect(person.answer("Name of \(Self.beacon) (empty: none)", "Keys"), "\(person.screen)")
         #expect(person.answer("Does it go where a person goes, as keys do? [y/N]", "maybe"), "\(person.screen)")
         #expect(person.answer("Please answer y or n.", "n"), "\(person.screen)")
@@ -393,10 +394,18 @@ import Testing
 
     @Test(
         arguments: [
-            (["--beacon", "CA271EAE"], 64, "UUID"), (["--port", "99999"], 64, "--port"),
+            (["--beacon", "CA271EAE"], 64, "UUID"),
+            (
+                ["--beacon", "Keys:\(SetupTests.beacon)"], 64,
+                "begins with the name 'Keys'; the name goes into --region: --region 'Keys' --beacon '\(SetupTests.beacon)'"
+            ),
+            (["--scanner", "bluze"], 64, "or the path of a recording; did you mean 'bluez'?"),
+            (["--scanner", "hci0"], 64, "did you mean 'hci'?"), (["--scanner", "walk"], 64, "'walk' is neither a way"),
+            (["--port", "99999"], 64, "--port"),
             (["--rooms-service"], 64, "ibeacon-gateway-rooms.service"),
             (["--floor", "100"], 64, "from -9 to 99"), (["--floor", "first"], 64, "not 'first'"),
-            (["--lat", "48.8"], 64, "given together"), (["--lat", "91", "--lon", "0"], 64, "in degrees"),
+            (["--lat", "48.8"], 64, "given together"), (["--lat", "91", "--lon", "0"], 64, "write degrees from"),
+            (["--lat", "48,2"], 64, "--lat '48,2' does not fit"),
             (["--home-assistant", "--no-home-assistant"], 64, "exclude each other"),
             (["--beacon", "strongest"], 69, "nothing.btsnoop"),
         ] as [([String], Int32, String)])

@@ -93,6 +93,13 @@ import Testing
         #expect(away["findings"]?.array?.map { $0["subject"]?.string } == ["broker"])
     }
 
+    @Test func `A page that is not served is told by the service`() {
+        let reason = "the status page cannot listen on 127.0.0.1:8081: Address already in use"
+        #expect(!findings().contains(reason))
+        fixture.status.pageProblem = (reason, "end it")
+        #expect(findings().contains(reason))
+    }
+
     @Test func `A tag that only gateways heard which do not listen any more is as last known, and so is their room`() {
         fixture.stay(in: 0, seconds: 20)
         for gateway in 0..<2 {

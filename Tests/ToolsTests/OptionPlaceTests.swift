@@ -23,6 +23,29 @@ struct OptionPlaceTests {
         #expect(error(words, of: RoomsCommand.specification) == nil)
     }
 
+    @Test(
+        arguments: [
+            (["add", "-H:U:1:2"], "'regions' has no option '-H:U:1:2'"), (["-H:U:1:2", "add"], "no option '-H:U:1:2'"),
+            (["add", "-H:U:1:2", "--rid", "x"], "no option '-H:U:1:2'"),
+            (["add", "x", "-Jane", "y"], "no option '-Jane'"),
+            (["add", "-x"], "no option '-x'"), (["add", "-größe"], "no option '-größe'"),
+            (["add", "-hx"], "no option '-hx'"),
+            (["--rid", "-x", "-Jane"], "no option '-Jane'"), (["add", "--frce", "x"], "no option '--frce'"),
+            (["-a"], "no option '-a'"),
+        ])
+    func `A word that begins with a dash is named itself where it is refused`(words: [String], text: String) {
+        let message = error(words, of: RegionsCommand.specification)
+        #expect(message?.contains(text + "; ") == true, "\(message ?? "")")
+        let advice = "before a name or a description that begins with '-' write '--', after all options"
+        #expect(message?.contains(advice) == !words.contains("--frce"))
+    }
+
+    @Test func `Behind two dashes such a word is taken, and a command without names does not advise them`() {
+        #expect(error(["add", "--rid", "x", "--", "-H:U:1:2"], of: RegionsCommand.specification) == nil)
+        let message = error(["-x"], of: DoctorCommand.specification)
+        #expect(message == "'doctor' has no option '-x'; see 'ibeacon-gateway doctor --help'")
+    }
+
     @Test(arguments: [["--state-dir", "", "status"], ["--config=", "status"]])
     func `An empty path is refused, and is not the directory in which the command runs`(words: [String]) {
         #expect(error(words, of: RoomsCommand.specification)?.hasSuffix("and got an empty text") == true)

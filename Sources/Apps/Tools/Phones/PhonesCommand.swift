@@ -59,6 +59,11 @@ enum PhonesCommand {
         case ("import", 2): try importFile(words[1], arguments, settings)
         case (let word?, _) where !actions.contains(word):
             throw Failure(.usage, "phones has no '\(word)'\(hint(for: word, among: actions))")
+        case ("list", _): throw Failure(.usage, "phones list takes no '\(words[1])'")
+        case (let word?, 3...):
+            let name = Terminal.printable(words.dropFirst().joined(separator: " "))
+            throw Failure(
+                .usage, "'\(words[2])' is unexpected; quote a name that contains spaces: phones \(word) '\(name)'")
         default:
             throw Failure(
                 .usage,

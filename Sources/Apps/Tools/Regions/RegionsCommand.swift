@@ -24,7 +24,7 @@ enum RegionsCommand {
                 "rid", "RID",
                 with: [("add", "the key of the region; an existing region is changed (default: from name and time)")]),
             OptionSpecification(
-                "leave-after", "SECONDS", with: [("add", "silence before the region is left, or 'auto'")]),
+                "leave-after", "SECONDS", with: [("add", "silence before the region is left, 1 to 86400, or 'auto'")]),
             OptionSpecification(
                 "tracker", "TID",
                 "whose regions, if there are several trackers (default: all for list, show and remove, otherwise the first)"
@@ -52,11 +52,15 @@ enum RegionsCommand {
         let words = Array(arguments.operands.dropFirst(context.leadingWords))
         let name = context.command
         guard let action = words.first else {
-            throw Failure(.usage, "name the action: \(name) \(actions.joined(separator: ", "))")
+            throw Failure(.usage, "name the action: \(name) \(context.actions.joined(separator: ", "))")
         }
         let operand = words.dropFirst().first
         guard words.count <= 2 else {
             throw Failure(.usage, "'\(words[2])' is unexpected; quote a description that contains spaces")
+        }
+        if action == "list", let operand {
+            throw Failure(
+                .usage, "\(name) list takes no '\(operand)'; for one \(context.noun): \(name) show '\(operand)'")
         }
         switch action {
         case "list": try list(context, isJSON: arguments.has("json"))
@@ -66,7 +70,7 @@ enum RegionsCommand {
         case "import": return try importFile(try need(operand, "\(name) import FILE"), arguments, context)
         case "export": try export(to: operand ?? "-", context)
         default:
-            throw Failure(.usage, "\(name) has no '\(action)'\(hint(for: action, among: actions))")
+            throw Failure(.usage, "\(name) has no '\(action)'\(hint(for: action, among: context.actions))")
         }
         return .ok
     }
@@ -176,9 +180,14 @@ enum RegionsCommand {
     }
 
     /// The value of `--leave-after`; nil if it was not given.
-    private static func leaveRule(_ arguments: Arguments) throws -> LeaveRule? {
-        if arguments.value("leave-after") == "auto" { return .auto }
-        return try arguments.seconds("leave-after").map { .after($0) }
+    ///
+    /// - Throws: `Failure` for what the setting `leaveAfter` does not take, because a file with it could not be imported.
+    private static func leaveRule(_ arguments: Arguments) throws(Failure) -> LeaveRule? {
+        guard let text = arguments.value("leave-after") else { return nil }
+        guard let rule = LeaveRule(.string(text)) else {
+            throw Failure(.usage, "--leave-after '\(text)' does not fit; write \(LeaveRule.allowed)")
+        }
+        return rule
     }
 
     /// A tag is known by its id, which is made from its name.
@@ -187,6 +196,7 @@ enum RegionsCommand {
     ) throws {
         let now = Int64(time(nil))
         let regions = try context.regions()
+        try context.checkID(arguments.value("rid"), among: regions)
         let tag = try context.existingTag(description, id: arguments.value("rid"), in: regions)
         // With the id as its key, a tag keeps its id under every name.
         let rid =

@@ -62,6 +62,12 @@ extension RegionsCommand {
             return context
         }
 
+        /// What people call one of them.
+        var noun: String { historyTopic == nil ? "region" : "tag" }
+
+        /// The words that may follow the command's name. `adopt` has a command of its own.
+        var actions: [String] { RegionsCommand.actions + (historyTopic == nil ? [] : ["adopt"]) }
+
         /// The topic of the owner whose regions are changed.
         var topic: String { owners[0].topic }
 
@@ -89,6 +95,15 @@ extension RegionsCommand {
         func find(_ rid: String, in regions: [Region]) -> Region? {
             if let region = regions.first(where: { $0.rid.hasSameBytes(as: rid) }) { return region }
             return historyTopic == nil ? nil : regions.first { TagIdentity($0)?.id == rid }
+        }
+
+        /// - Parameter id: The id that a tag is to have; nil: none is given. An imported tag may have any key, and is found by it.
+        /// - Throws: `Failure` if it cannot be an id: the service would call the tag by its name instead, and that may be the id of
+        ///   another tag, which would be lost.
+        func checkID(_ id: String?, among regions: [Region]) throws(Failure) {
+            guard let id, !TopicIdentifier.isIdentifier(id), find(id, in: regions) == nil else { return }
+            let text = "--rid '\(id)' cannot be the id of a tag, which is a level of its topics"
+            throw Failure(.usage, "\(text); write 1 to 64 of these characters: a to z, A to Z, 0 to 9, '_' and '-'")
         }
 
         /// The tag that `add` changes; nil if it adds one. Regions have no ids, and may share a beacon.
@@ -189,7 +204,7 @@ extension RegionsCommand {
                 names.count > 1
                 ? "say whose: \(names.map { "--tracker \($0)" }.joined(separator: ", "))"
                 : "name one by its RID: \(found.map(\.region.rid).joined(separator: ", "))"
-            return Failure(.badData, "\(found.count) regions are called '\(word)'; \(way)")
+            return Failure(.badData, "\(found.count) \(noun)s are called '\(word)'; \(way)")
         }
 
         /// The owner's topic. Says whose region it is, if that is not the first owner.
@@ -208,7 +223,7 @@ extension RegionsCommand {
             let known = try owners.flatMap { try regions(of: $0) }
             throw Failure(
                 .badData,
-                "there is no region '\(word)'\(hint(for: word, among: known.map(\.rid) + known.map(\.displayName)))")
+                "there is no \(noun) '\(word)'\(hint(for: word, among: known.map(\.rid) + known.map(\.displayName)))")
         }
 
         func edit(_ changes: [RegionChange], of topic: String, erasingHistoryOf erased: String? = nil) throws {

@@ -41,12 +41,14 @@ enum HistoryCommand {
                 return true
             }
         }
+        let absence = HistoryAbsence(filter: filter, settings: settings, zone: TimeText.Zone(arguments))
+        if entries.isEmpty { try absence.checkRegion() }
         if arguments.has("json") {
             for entry in entries { Terminal.print(json: json(entry).text) }
         } else if arguments.has("csv") {
             Terminal.print((["time,event,name,rid,beacon,tracker"] + entries.map(csv)).joined(separator: "\n"))
         } else if entries.isEmpty {
-            Terminal.print("nothing happened yet")
+            Terminal.print(try absence.text())
         } else {
             let trackers = settings.configuration.trackers
             let names = Dictionary(trackers.map { ($0.topics.base, $0.name) }) { first, _ in first }

@@ -25,8 +25,21 @@ struct BeaconQuestion {
                 throw Failure(.unavailable, "\(heard.reason); nothing was written")
             }
             return [try named("\(best.beacon)")]
-        default: return [try named(wish)]
+        default:
+            try check(wish)
+            return [try named(wish)]
         }
+    }
+
+    /// - Throws: `Failure` if a word for the command `regions add` is given, which begins with a name.
+    private func check(_ wish: String) throws(Failure) {
+        guard let colon = wish.firstIndex(of: ":"), (try? SetupRegions.region("Beacon:\(wish)")) == nil else { return }
+        let (name, beacon) = (String(wish[..<colon]), String(wish[wish.index(after: colon)...]))
+        guard (try? SetupRegions.region(wish)) != nil, !beacon.isEmpty else { return }
+        throw Failure(
+            .usage,
+            "--beacon '\(wish)' begins with the name '\(name)'; the name goes into --region: --region '\(name)' --beacon '\(beacon)'"
+        )
     }
 
     /// A beacon that an option chose.

@@ -80,6 +80,7 @@ enum SetupCommand {
         guard !(arguments.has("home-assistant") && arguments.has("no-home-assistant")) else {
             throw Failure(.usage, "--home-assistant and --no-home-assistant exclude each other")
         }
+        try SetupScanner(arguments.value("scanner")).check()
         let asks = !arguments.has("yes") && !writesAlone
         guard !asks || isatty(STDIN_FILENO) == 1 else {
             throw Failure(.usage, "standard input is not a terminal; give the answers as options, and --yes")
