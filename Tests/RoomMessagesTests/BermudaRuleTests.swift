@@ -61,6 +61,48 @@ import Testing
         #expect(Self.changes(of: levels) == [[0, 0], [48, -1], [60, 1]])
     }
 
+    /// No rule changes its room a minute after the last reading, so that the ticks of a pause are passed over.
+    @Test(arguments: [20.0, 61, 100, 4000])
+    func `A pause of any length ends as if each second of it was counted`(pause: Double) {
+        for (name, rule) in peerRules(rooms: Self.rooms) {
+            let readings = (0..<40).map { number in
+                let time = Double(number) + 0.317 + (number < 20 ? 0 : pause)
+                return PeerReading(time: time, level: number % 3 == 0 ? -60 : -70, gateway: number * 7 % 3)
+            }
+            let end = 200 + pause
+            #expect(Self.rooms(rule, readings, end) == Self.roomsOfEachSecond(rule, readings, end), "\(name)")
+        }
+    }
+
+    private static func rooms(_ rule: any PeerRule, _ readings: [PeerReading], _ end: Double) -> [Int] {
+        var rule = rule
+        return rule.play(readings, in: 0...end).map(\.room)
+    }
+
+    private static func roomsOfEachSecond(_ rule: any PeerRule, _ readings: [PeerReading], _ end: Double) -> [Int] {
+        var (rule, found, tickAt) = (rule, [Int](), 0.0)
+        func note() { if let room = rule.room, found.last != room { found.append(room) } }
+        for reading in readings + [PeerReading(time: end, level: 0, gateway: -1)] {
+            while tickAt <= reading.time {
+                rule.tick(at: tickAt)
+                note()
+                tickAt += cycle
+            }
+            guard reading.gateway >= 0 else { continue }
+            rule.hear(reading.level, gateway: Int(reading.gateway), at: reading.time)
+            note()
+        }
+        return found
+    }
+
+    /// A clock that was set from 1970: 1.7 milliards of ticks.
+    @Test(.timeLimit(.minutes(1))) func `A pause of fifty years takes no time`() {
+        for (_, rule) in peerRules(rooms: Self.rooms) {
+            let readings = [5, 1_790_000_000].map { PeerReading(time: $0, level: -60, gateway: 2) }
+            #expect(Self.rooms(rule, readings, 1_790_000_100) == [1])
+        }
+    }
+
     @Test func `A tag of which nothing is heard for thirty seconds is in no room`() {
         #expect(Self.changes(of: [[(0, -50.0)]] + Array(repeating: [], count: 40)) == [[0, 0], [29, -1]])
     }

@@ -44,8 +44,10 @@ import Testing
     /// The comparison of `hour`, which takes seconds of a processor, is made once.
     private static let hourCompared = Result { try played(hour) }
 
-    private static func played(_ lines: [String]) throws -> RoomComparison {
-        var comparison = RoomComparison(SiteSettings())
+    private static func played(
+        _ lines: [String], _ settings: SiteSettings = SiteSettings()
+    ) throws -> RoomComparison {
+        var comparison = RoomComparison(settings)
         comparison.beginRecording()
         for line in lines { try comparison.play(line: Array(line.utf8)) }
         return comparison
@@ -103,9 +105,64 @@ import Testing
     }
 
     @Test func `From an empty room on it is not known where the tag was`() throws {
-        let truth = try RoomTruth("0,keys,Hall\n10,keys,\n20,keys,Kitchen\n30,other,Hall\n30,keys,Hall")
-        let parts = truth.stays(of: "Keys", id: "keys", rooms: ["Hall": 0, "Kitchen": 1], until: 40)
+        let truth = try RoomTruth("0,keys,Hall\r\n10,keys,\n20,keys,Kitchen\n30,other,Hall\n30,keys,Hall")
+        let rooms = ["Hall": 0, "Kitchen": 1]
+        let parts = truth.stays(of: "Keys", id: "keys", rooms: rooms, in: [Self.part(0...40)])
         #expect(parts.map { $0.map(\.room) } == [[0], [1, 0]])
         #expect(parts.map { $0.map(\.to) } == [[10], [30, 40]])
+        // A pause is no part of the recording, and the clock was set after it.
+        let two = truth.stays(
+            of: "keys", id: "", rooms: rooms, in: [Self.part(4...15), Self.part(80...90, offset: -55)])
+        #expect(two.map { $0.map(\.room) } == [[0], [1, 0]])
+        #expect(two.map { $0.map(\.from) } == [[4], [80, 85]] && two.map { $0.map(\.to) } == [[10], [85, 90]])
+    }
+
+    private static func part(_ seconds: ClosedRange<Int64>, offset: Int64 = 0) -> RecordedPart {
+        RecordedPart(
+            MonotonicInstant(nanoseconds: seconds.lowerBound * 1_000_000_000),
+            MonotonicInstant(nanoseconds: seconds.upperBound * 1_000_000_000), offset: offset * 1_000_000_000)
+    }
+
+    // MARK: Clocks
+
+    @Test(.timeLimit(.minutes(1)))
+    func `A clock that was set by years is a pause, and takes no time of the comparison`() throws {
+        func lines(_ from: Int, _ levels: (Int, Int)) -> [String] {
+            (1...300).flatMap { second in
+                [
+                    Self.heard("k", levels.0, second: from + second), Self.heard("h", levels.1, second: from + second),
+                ]
+            }
+        }
+        // A machine without a clock begins at 1970.
+        let late = (Self.head + lines(0, (-55, -80))).map { $0.replacing(#""tst":179529"#, with: #""tst":"#) }
+        let truth = try RoomTruth("\(Self.start),keys,Hall")
+        let comparison = try Self.played(late + lines(1000, (-80, -55)))
+        #expect(comparison.seconds == 300 + 299)
+        let tag = try #require(comparison.results(truth: truth).first)
+        // Ours takes its time where a tag returns after a day.
+        for line in tag.lines { #expect(line.truth?.right ?? 0 > 0.8, "\(line.name)") }
+    }
+
+    @Test func `An older recording may come after a newer one, and each has its own truth`() throws {
+        func recording(_ from: Int, _ levels: (Int, Int)) -> [String] {
+            Self.head.map { $0.replacing("\(Self.start)", with: "\(Self.start + from)") }
+                + (1...300).flatMap { second in
+                    [
+                        Self.heard("k", levels.0, second: from + second),
+                        Self.heard("h", levels.1, second: from + second),
+                    ]
+                }
+        }
+        var comparison = RoomComparison(SiteSettings())
+        for lines in [recording(3600, (-55, -80)), recording(0, (-80, -55))] {
+            comparison.beginRecording()
+            for line in lines { try comparison.play(line: Array(line.utf8)) }
+        }
+        let truth = try RoomTruth("\(Self.start),keys,Hall\n\(Self.start + 3600),keys,Kitchen")
+        let tag = try #require(comparison.results(truth: truth).first)
+        for line in tag.lines {
+            #expect(line.truth?.right ?? 0 > 0.9 && line.truth?.entries == 0, "\(line.name)")
+        }
     }
 }

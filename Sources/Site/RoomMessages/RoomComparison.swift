@@ -9,14 +9,13 @@ package import SiteProtocol
 /// What this project and other programs say of the same recordings: each rule hears what each gateway heard of a tag in each second.
 ///
 /// A gateway is in the room that its last card names, and an ESPresense node in that of its name. Our rule is the whole rooms service,
-/// which begins without training.
+/// which begins without training. All
+/// are played in the virtual time of the replay, so that a clock that was set, and a pause, mean the same to each.
 ///
 /// Memory: 24 bytes for each reading.
 package struct RoomComparison: Sendable {
     /// A change that is taken back within this time probably was false: the tag returned to the room from which it came. Seconds.
     package static let shortStay = 60.0
-    /// Longer pauses between two messages are no part of the recording, seconds.
-    private static let longestPause = 60.0
     /// The rules that are compared with ours, by their names in `peerRules`.
     private static let peers = ["Bermuda", "Home Assistant mqtt_room", "strongest packet, at most 10 s old"]
     package static let own = "ibeacon-gateway"
@@ -27,12 +26,10 @@ package struct RoomComparison: Sendable {
     private var gateways: [String] = []
     private var gatewayIndices: [String: Int] = [:]
     private var roomsOfGateways: [String: String] = [:]
-    /// What our service published, by the id of the tag; nil: in no room.
+    /// What our service published, by the id of the tag, in seconds of virtual time; nil: in no room.
     private var reports: [String: [(time: Double, room: String?)]] = [:]
-    /// Seconds since 1970.
-    private var (first, last): (Double?, Double?) = (nil, nil)
-    /// Of the recordings without their pauses.
-    package private(set) var seconds = 0.0
+    /// The recordings without their pauses.
+    private var parts: [RecordedPart] = []
 
     package init(_ settings: SiteSettings, open: @escaping RoomReplay.Opening = { _, payload in payload }) {
         replay = RoomReplay(settings, open: open)
@@ -40,8 +37,10 @@ package struct RoomComparison: Sendable {
 
     package var lines: Int { replay.lines }
     package var problems: Int { replay.problems }
-    /// The gateways that have a room.
+    /// The gateways that were heard and have a room.
     package var gatewayCount: Int { gateways.count { roomsOfGateways[$0] != nil } }
+    /// Of the recordings without their pauses.
+    package var seconds: Double { Double(parts.reduce(0) { $0 + $1.length }) / 1e9 }
 
     package mutating func beginRecording() { carry { $0.beginRecording($1) { _ in } } }
 
@@ -51,27 +50,31 @@ package struct RoomComparison: Sendable {
     package mutating func play(line: some Collection<UInt8>) throws(FeedError) {
         var published: [RoomReplay.Published] = []
         defer { note(published) }
-        let played = try replay.play(line: line, { published.append($0) }) { _ in }
-        guard let played else { return }
-        let time = Double(played.epochNanoseconds) / 1e9
-        if let last, time > last, time - last <= Self.longestPause { seconds += time - last }
-        (first, last) = (min(first ?? time, time), max(last ?? time, time))
-        switch played.message {
-        case .heard(let gateway, let second): add(second, of: gateway, at: time)
+        guard let message = try replay.play(line: line, { published.append($0) }, { _ in }) else { return }
+        noteTime()
+        switch message {
+        case .heard(let gateway, let second): add(second, of: gateway)
         case .nodeHeard(let node, let second):
             if roomsOfGateways[node] == nil { roomsOfGateways[node] = node }
-            add(second, of: node, at: time)
+            add(second, of: node)
         case .card(let gateway, let card?): if let room = card.room { roomsOfGateways[gateway] = room.name }
         default: break
         }
     }
 
-    private mutating func add(_ second: HeardSecond, of gateway: String, at time: Double) {
+    private mutating func noteTime() {
+        let (now, offset) = (replay.now, replay.offset ?? 0)
+        if let last = parts.indices.last, parts[last].add(at: now, offset: offset) { return }
+        parts.append(RecordedPart(now, now, offset: offset))
+    }
+
+    private mutating func add(_ second: HeardSecond, of gateway: String) {
         let index = gatewayIndices[gateway] ?? gateways.count
         if index == gateways.count {
             gateways.append(gateway)
             gatewayIndices[gateway] = index
         }
+        let time = replay.now.virtualSeconds
         for reading in second.readings {
             guard let level = reading.level else { continue }
             let age = Double(reading.age.nanoseconds) / 1e9
@@ -87,11 +90,11 @@ package struct RoomComparison: Sendable {
     }
 
     private mutating func note(_ published: [RoomReplay.Published]) {
-        for (epoch, message) in published {
+        for (_, instant, message) in published {
             guard case .tag(_, let id) = RoomTopic(message.topic), let tag = PublishedTag(message.payload) else {
                 continue
             }
-            reports[id, default: []].append((Double(epoch) / 1e9, tag.room?.name))
+            reports[id, default: []].append((instant.virtualSeconds, tag.room?.name))
         }
     }
 
@@ -101,22 +104,22 @@ package struct RoomComparison: Sendable {
     ///
     /// - Parameter truth: Where tags were; nil: that is not known.
     package func results(truth: RoomTruth?) -> [TagComparison] {
-        guard let first, let last else { return [] }
+        guard let begin = parts.first?.begin, let end = parts.last?.end else { return [] }
+        let times = begin.virtualSeconds...end.virtualSeconds
         let known = Set(roomsOfGateways.values).union(reports.values.joined().compactMap(\.room)).union(
             truth?.rooms ?? [])
-        let rooms = known.sorted()
-        let numbers = Dictionary(uniqueKeysWithValues: rooms.enumerated().map { ($1, $0) })
+        let numbers = Dictionary(uniqueKeysWithValues: known.sorted().enumerated().map { ($1, $0) })
         // A gateway without a room is nobody's.
         let places = gateways.map { roomsOfGateways[$0].flatMap { numbers[$0] } ?? -1 }
         return replay.site.engine.tags.compactMap { tag in
             let heard = readings.filter { tag.pattern.matches($0.key) }.values.joined()
-                .filter { places[Int($0.gateway)] >= 0 && $0.time >= first }.sorted { $0.time < $1.time }
+                .filter { places[Int($0.gateway)] >= 0 && $0.time >= times.lowerBound }.sorted { $0.time < $1.time }
             guard !heard.isEmpty else { return nil }
             let own = (reports[tag.id] ?? []).map { (time: $0.time, room: $0.room.flatMap { numbers[$0] } ?? -1) }
-            let stays = truth?.stays(of: tag.name, id: tag.id, rooms: numbers, until: last) ?? []
+            let stays = truth?.stays(of: tag.name, id: tag.id, rooms: numbers, in: parts) ?? []
             var said: [(name: String, changes: [RoomChange])] = [(Self.own, Self.changes(own))]
             for (name, rule) in peerRules(rooms: places) where Self.peers.contains(name) {
-                said.append((name, Self.play(rule, heard, in: first...last)))
+                said.append((name, Self.play(rule, heard, in: times)))
             }
             let lines = said.map { TagComparison.Line(name: $0.name, $0.changes, stays, seconds: seconds) }
             return TagComparison(name: tag.name, readings: heard.count, lines: lines)
