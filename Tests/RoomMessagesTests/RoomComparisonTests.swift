@@ -97,7 +97,7 @@ import Testing
 
     @Test(arguments: [
         ("Kitchen", "line 1: it is not TIME,TAG,ROOM"), ("\nnow,keys,Hall", "line 2: 'now' is not a time"),
-        ("1,,Hall", "line 1: it is not TIME,TAG,ROOM"),
+        ("1,,Hall", "line 1: it is not TIME,TAG,ROOM"), ("1,keys,\u{1}", "line 1: ' ' is no name of a room"),
     ])
     func `A line that does not say where a tag was is named`(text: String, reason: String) {
         let error = #expect(throws: FeedError.self) { try RoomTruth(text) }
@@ -105,8 +105,8 @@ import Testing
     }
 
     @Test func `From an empty room on it is not known where the tag was`() throws {
-        let truth = try RoomTruth("0,keys,Hall\r\n10,keys,\n20,keys,Kitchen\n30,other,Hall\n30,keys,Hall")
-        let rooms = ["Hall": 0, "Kitchen": 1]
+        let truth = try RoomTruth("0,keys,Hall\r\n10,keys,\n20,keys,Kitchen\n30,other,Hall\n30,keys,HALL")
+        let rooms = ["hall": 0, "kitchen": 1]
         let parts = truth.stays(of: "Keys", id: "keys", rooms: rooms, in: [Self.part(0...40)])
         #expect(parts.map { $0.map(\.room) } == [[0], [1, 0]])
         #expect(parts.map { $0.map(\.to) } == [[10], [30, 40]])
@@ -121,6 +121,43 @@ import Testing
         RecordedPart(
             MonotonicInstant(nanoseconds: seconds.lowerBound * 1_000_000_000),
             MonotonicInstant(nanoseconds: seconds.upperBound * 1_000_000_000), offset: offset * 1_000_000_000)
+    }
+
+    // MARK: Rooms
+
+    /// What a node hears of the beacon.
+    private static func heard(node: String, _ level: Int, second: Int) -> String {
+        #"{"tst":\#(start + second),"topic":"espresense/devices/iBeacon:11112222-3333-4444-5555-666677778888-1-7/\#(node)","payload":{"mac":"a4cf12d03f31","id":"iBeacon:11112222-3333-4444-5555-666677778888-1-7","rssi@1m":-59,"rssi":\#(level),"distance":3.09,"var":0.41,"int":1480}}"#
+    }
+
+    /// The name of the room of a receiver, by its card, which nodes do not have, and by the configuration; and the name that a person writes.
+    private static let forms: [(card: String?, configured: String?, written: String)] = [
+        ("Office Room", nil, "office room"), ("office_room", nil, "Office Room"), (nil, nil, "Office Room"),
+        ("Attic", "Office Room", "OFFICE-ROOM"), (nil, "Office", "office"),
+    ]
+
+    @Test(arguments: forms)
+    func `A room is one for all, in each form of its name, and where the configuration names it`(
+        card: String?, configured: String?, written: String
+    ) throws {
+        var settings = SiteSettings()
+        let receiver = card == nil ? "office_room" : "o"
+        settings.gateways[receiver] = configured.flatMap { RoomName($0) }
+        var lines = [Self.head[0], Self.head[2]]
+        if let card { lines.append(Self.line("gateway/o", #"{"v":1,"room":"\#(card)"}"#, second: 0)) }
+        for second in 1...600 {
+            let levels = second <= 300 ? (-55, -80) : (-80, -55)
+            lines.append(
+                card == nil
+                    ? Self.heard(node: receiver, levels.0, second: second)
+                    : Self.heard(receiver, levels.0, second: second))
+            lines.append(Self.heard("h", levels.1, second: second))
+        }
+        let truth = try RoomTruth("\(Self.start),keys,\(written)\n\(Self.start + 300),keys,hall")
+        let comparison = try Self.played(lines, settings)
+        #expect(comparison.gatewayCount == 2)
+        let tag = try #require(comparison.results(truth: truth).first)
+        for line in tag.lines { #expect(line.truth?.right ?? 0 > 0.85, "\(line.name)") }
     }
 
     // MARK: Clocks

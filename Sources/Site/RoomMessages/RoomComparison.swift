@@ -8,8 +8,7 @@ package import SiteProtocol
 
 /// What this project and other programs say of the same recordings: each rule hears what each gateway heard of a tag in each second.
 ///
-/// A gateway is in the room that its last card names, and an ESPresense node in that of its name. Our rule is the whole rooms service,
-/// which begins without training. All
+/// A gateway is in the room in which our engine has it. Our rule is the whole rooms service, which begins without training. All
 /// are played in the virtual time of the replay, so that a clock that was set, and a pause, mean the same to each.
 ///
 /// Memory: 24 bytes for each reading.
@@ -25,9 +24,10 @@ package struct RoomComparison: Sendable {
     private var readings: [BeaconID: [PeerReading]] = [:]
     private var gateways: [String] = []
     private var gatewayIndices: [String: Int] = [:]
-    private var roomsOfGateways: [String: String] = [:]
+    /// In which our engine had them last.
+    private var roomsOfGateways: [String: RoomName] = [:]
     /// What our service published, by the id of the tag, in seconds of virtual time; nil: in no room.
-    private var reports: [String: [(time: Double, room: String?)]] = [:]
+    private var reports: [String: [(time: Double, room: RoomName?)]] = [:]
     /// The recordings without their pauses.
     private var parts: [RecordedPart] = []
 
@@ -54,10 +54,8 @@ package struct RoomComparison: Sendable {
         noteTime()
         switch message {
         case .heard(let gateway, let second): add(second, of: gateway)
-        case .nodeHeard(let node, let second):
-            if roomsOfGateways[node] == nil { roomsOfGateways[node] = node }
-            add(second, of: node)
-        case .card(let gateway, let card?): if let room = card.room { roomsOfGateways[gateway] = room.name }
+        case .nodeHeard(let node, let second): add(second, of: node)
+        case .card(let gateway, _): noteRoom(of: gateway)
         default: break
         }
     }
@@ -68,7 +66,13 @@ package struct RoomComparison: Sendable {
         parts.append(RecordedPart(now, now, offset: offset))
     }
 
+    /// The card of a gateway that is removed at the end of a recording takes its room with it.
+    private mutating func noteRoom(of gateway: String) {
+        if let room = replay.site.engine.plan.room(ofGateway: gateway) { roomsOfGateways[gateway] = room }
+    }
+
     private mutating func add(_ second: HeardSecond, of gateway: String) {
+        noteRoom(of: gateway)
         let index = gatewayIndices[gateway] ?? gateways.count
         if index == gateways.count {
             gateways.append(gateway)
@@ -94,11 +98,17 @@ package struct RoomComparison: Sendable {
             guard case .tag(_, let id) = RoomTopic(message.topic), let tag = PublishedTag(message.payload) else {
                 continue
             }
-            reports[id, default: []].append((instant.virtualSeconds, tag.room?.name))
+            reports[id, default: []].append((instant.virtualSeconds, tag.room))
         }
     }
 
     // MARK: Results
+
+    /// The rooms in which a gateway stands, or of which our service knows otherwise, sorted by name.
+    private var rooms: [RoomName] {
+        let known = Array(roomsOfGateways.values) + replay.site.engine.plan.roomReports.map(\.name)
+        return Set(known + reports.values.joined().compactMap(\.room)).sorted { $0.name < $1.name }
+    }
 
     /// Compares the rules on each tag that was heard, in the order of the list of tags.
     ///
@@ -106,16 +116,17 @@ package struct RoomComparison: Sendable {
     package func results(truth: RoomTruth?) -> [TagComparison] {
         guard let begin = parts.first?.begin, let end = parts.last?.end else { return [] }
         let times = begin.virtualSeconds...end.virtualSeconds
-        let known = Set(roomsOfGateways.values).union(reports.values.joined().compactMap(\.room)).union(
-            truth?.rooms ?? [])
-        let numbers = Dictionary(uniqueKeysWithValues: known.sorted().enumerated().map { ($1, $0) })
+        // Forms of one name are one room.
+        let keys = Set((rooms + (truth?.rooms ?? [])).map(\.key)).sorted()
+        let numbers = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
+        func number(_ room: RoomName?) -> Int { room.flatMap { numbers[$0.key] } ?? -1 }
         // A gateway without a room is nobody's.
-        let places = gateways.map { roomsOfGateways[$0].flatMap { numbers[$0] } ?? -1 }
+        let places = gateways.map { number(roomsOfGateways[$0]) }
         return replay.site.engine.tags.compactMap { tag in
             let heard = readings.filter { tag.pattern.matches($0.key) }.values.joined()
                 .filter { places[Int($0.gateway)] >= 0 && $0.time >= times.lowerBound }.sorted { $0.time < $1.time }
             guard !heard.isEmpty else { return nil }
-            let own = (reports[tag.id] ?? []).map { (time: $0.time, room: $0.room.flatMap { numbers[$0] } ?? -1) }
+            let own = (reports[tag.id] ?? []).map { (time: $0.time, room: number($0.room)) }
             let stays = truth?.stays(of: tag.name, id: tag.id, rooms: numbers, in: parts) ?? []
             var said: [(name: String, changes: [RoomChange])] = [(Self.own, Self.changes(own))]
             for (name, rule) in peerRules(rooms: places) where Self.peers.contains(name) {

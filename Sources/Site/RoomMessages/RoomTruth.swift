@@ -1,3 +1,4 @@
+import JSON
 package import RoomRules
 package import SiteProtocol
 
@@ -5,11 +6,15 @@ package import SiteProtocol
 /// that it is not known where the tag was from then on.
 package struct RoomTruth: Sendable {
     /// Seconds since 1970, the tag's name or id, and the room; nil: not known.
-    private typealias Entry = (time: Double, tag: String, room: String?)
+    private typealias Entry = (time: Double, tag: String, room: RoomName?)
 
     private var entries: [Entry] = []
 
-    package var rooms: Set<String> { Set(entries.compactMap(\.room)) }
+    /// Without a second form of a name, sorted.
+    package var rooms: [RoomName] {
+        Dictionary(entries.compactMap(\.room).map { ($0.key, $0) }) { first, _ in first }.values
+            .sorted { $0.name < $1.name }
+    }
 
     /// Blank lines, and those that begin with `#`, are skipped.
     ///
@@ -30,7 +35,11 @@ package struct RoomTruth: Sendable {
             guard let time, time.isFinite else {
                 throw FeedError("line \(index + 1): '\(fields[0])' is not a time such as 2026-11-21T23:04:23")
             }
-            entries.append((time, fields[1], fields[2].isEmpty ? nil : fields[2]))
+            let room = RoomName(fields[2])
+            guard room != nil || fields[2].isEmpty else {
+                throw FeedError("line \(index + 1): '\(shortened(fields[2]))' is no name of a room")
+            }
+            entries.append((time, fields[1], room))
         }
         entries.sort { $0.time < $1.time }
     }
@@ -45,7 +54,7 @@ package struct RoomTruth: Sendable {
     /// The stays of a tag in the parts of a recording, in virtual seconds and in parts without a gap.
     ///
     /// - Parameters:
-    ///   - rooms: The number of each room.
+    ///   - rooms: The number of each room, by the key of its name.
     ///   - parts: In the order of time. What was true in a pause is left out.
     package func stays(
         of name: String, id: String, rooms: [String: Int], in parts: [RecordedPart]
@@ -69,7 +78,7 @@ package struct RoomTruth: Sendable {
             let next = index + 1 < entries.count ? entries[index + 1].time - offset : end
             let (from, to) = (max(begin, entry.time - offset), min(end, next))
             guard from < to else { continue }
-            guard let room = entry.room.flatMap({ rooms[$0] }) else {
+            guard let room = entry.room.flatMap({ rooms[$0.key] }) else {
                 isGap = true
                 continue
             }
