@@ -1,4 +1,6 @@
 import Base
+import OwnTracks
+import Regions
 import RoomMessages
 import RoomRules
 import SiteCore
@@ -201,5 +203,43 @@ import Testing
         for line in tag.lines {
             #expect(line.truth?.right ?? 0 > 0.9 && line.truth?.entries == 0, "\(line.name)")
         }
+    }
+
+    // MARK: Fixed addresses
+
+    private static let bike = "533B9EE0-DC87-5E74-A527-5E88F94E944D"
+
+    /// The UUID of the tag; whether the configuration says its address, and whether a gateway has it among its phones; the time that Bermuda
+    /// takes, which is that of the fourth computation, and whether the address is assumed.
+    @Test(arguments: [
+        (bike, false, false, 3.1...4.3, true), (bike, true, false, 3.1...4.3, false),
+        (bike, false, true, 1.0...2.2, false),
+        ("11112222-3333-4444-5555-666677778888", false, false, 1.0...2.2, false),
+    ])
+    func `Bermuda computes what is followed by a fixed address once in each cycle, and a beacon or a phone twice`(
+        uuid: String, isConfigured: Bool, isPhone: Bool, delay: ClosedRange<Double>, isAssumed: Bool
+    ) throws {
+        var settings = SiteSettings()
+        if isConfigured {
+            let description = try RegionDescription(parsing: "Keys:mac:C0:FF:EE:00:00:01")
+            let region = Region(rid: "keys", description: description, timestamp: 1).keepingIdentity()
+            settings.tags = [.set(region, isRIDDerived: false)]
+        }
+        let list = #"{"v":1,"version":1,"by":"a","tags":[],"patterns":[{"uuid":"\#(uuid)","id":"keys","name":"Keys"}]}"#
+        let phones = isPhone ? #","phones":["\#(uuid)"]"# : ""
+        var lines = [
+            Self.line("tags", list, second: 0), Self.head[1],
+            Self.line("gateway/h", #"{"v":1,"room":"Hall"\#(phones)}"#, second: 0),
+        ]
+        for second in 1...60 {
+            lines.append(Self.heard("k", -60, second: second))
+            if second > 30 { lines.append(Self.heard("h", -57, second: second)) }
+        }
+        lines = lines.map { $0.replacing(Self.beacon, with: "\(uuid):0:0") }
+        let truth = try RoomTruth("\(Self.start),keys,Kitchen\n\(Self.start + 31),keys,Hall")
+        let tag = try #require(try Self.played(lines, settings).results(truth: truth).first)
+        let found = tag.lines.first { $0.name == "Bermuda" }?.truth?.delay ?? -1
+        #expect(delay.contains(found), "\(found)")
+        #expect(tag.isAddressAssumed == isAssumed)
     }
 }

@@ -26,6 +26,7 @@ package struct RoomComparison: Sendable {
     private var gatewayIndices: [String: Int] = [:]
     /// In which our engine had them last.
     private var roomsOfGateways: [String: RoomName] = [:]
+    private var fixedAddresses: FixedAddresses
     /// What our service published, by the id of the tag, in seconds of virtual time; nil: in no room.
     private var reports: [String: [(time: Double, room: RoomName?)]] = [:]
     /// The recordings without their pauses.
@@ -33,6 +34,7 @@ package struct RoomComparison: Sendable {
 
     package init(_ settings: SiteSettings, open: @escaping RoomReplay.Opening = { _, payload in payload }) {
         replay = RoomReplay(settings, open: open)
+        fixedAddresses = FixedAddresses(settings.tags)
     }
 
     package var lines: Int { replay.lines }
@@ -55,7 +57,9 @@ package struct RoomComparison: Sendable {
         switch message {
         case .heard(let gateway, let second): add(second, of: gateway)
         case .nodeHeard(let node, let second): add(second, of: node)
-        case .card(let gateway, _): noteRoom(of: gateway)
+        case .card(let gateway, let card):
+            if let card { fixedAddresses.record(card) }
+            noteRoom(of: gateway)
         default: break
         }
     }
@@ -128,12 +132,16 @@ package struct RoomComparison: Sendable {
             guard !heard.isEmpty else { return nil }
             let own = (reports[tag.id] ?? []).map { (time: $0.time, room: number($0.room)) }
             let stays = truth?.stays(of: tag.name, id: tag.id, rooms: numbers, in: parts) ?? []
+            let address = fixedAddresses.answer(tag.pattern)
             var said: [(name: String, changes: [RoomChange])] = [(Self.own, Self.changes(own))]
-            for (name, rule) in peerRules(rooms: places) where Self.peers.contains(name) {
+            for (name, rule) in peerRules(rooms: places, hasFixedAddress: address != .beacon)
+            where Self.peers.contains(name) {
                 said.append((name, Self.play(rule, heard, in: times)))
             }
             let lines = said.map { TagComparison.Line(name: $0.name, $0.changes, stays, seconds: seconds) }
-            return TagComparison(name: tag.name, readings: heard.count, lines: lines)
+            return TagComparison(
+                name: tag.name, readings: heard.count, isAddressAssumed: address == .assumedAddress,
+                lines: lines)
         }
     }
 

@@ -55,8 +55,10 @@ extension PeerRule {
 
 /// The peers' rules with their constants.
 ///
-/// - Parameter rooms: The room of each gateway.
-package func peerRules(rooms: [Int]) -> [(name: String, rule: any PeerRule)] {
+/// - Parameters:
+///   - rooms: The room of each gateway.
+///   - hasFixedAddress: Whether the tag is followed by its fixed address, and is no beacon.
+package func peerRules(rooms: [Int], hasFixedAddress: Bool = false) -> [(name: String, rule: any PeerRule)] {
     [
         ("strongest packet, at most 10 s old", StrongestPacket(rooms: rooms)),
         ("EWMA .3, margin 6 dB", SmoothedLevel(rooms: rooms, alpha: 0.3, margin: 6)),
@@ -64,6 +66,6 @@ package func peerRules(rooms: [Int]) -> [(name: String, rule: any PeerRule)] {
         ("habluetooth: EWMA .3, margin 16 dB", SmoothedLevel(rooms: rooms, alpha: 0.3, margin: 16)),
         ("room-assistant: Kalman, nearest", KalmanNearest(rooms: rooms)),
         ("Home Assistant mqtt_room", MQTTRoom(rooms: rooms)),
-        ("Bermuda", Bermuda(rooms: rooms)),
+        ("Bermuda", Bermuda(rooms: rooms, computationsPerCycle: hasFixedAddress ? 1 : 2)),
     ]
 }

@@ -52,7 +52,8 @@ enum RoomsCompareCommand {
         ]
         for tag in results {
             let hasTruth = tag.lines.contains { $0.truth != nil }
-            lines += ["", "\(tag.name), heard \(tag.readings) times"]
+            let kind = tag.isAddressAssumed ? ", taken for a fixed address" : ""
+            lines += ["", "\(tag.name), heard \(tag.readings) times\(kind)"]
             let head = ["rule", "changes a day", "taken back a day"]
             lines.append(columns(head + (hasTruth ? ["right", "false a day", "seconds to change", "never"] : [])))
             for line in tag.lines {
@@ -70,6 +71,11 @@ enum RoomsCompareCommand {
             "",
             "taken back: within a minute the tag was said to be in its former room again, so that the change was probably false.",
         ]
+        if results.contains(where: \.isAddressAssumed) {
+            lines.append(
+                "taken for a fixed address: the UUID stands for one, or for a phone, and no gateway says that it has the key of a phone for "
+                    + "it. Bermuda computes a fixed address once in each cycle, and all else twice.")
+        }
         return lines.joined(separator: "\n")
     }
 
