@@ -53,4 +53,21 @@ import Testing
         #expect(status == 0 && text.contains("seconds to change"), "\(text)")
         #expect(!text.contains("truth.csv:"), "\(text)")
     }
+
+    @Test func `A tag and a room of the truth that do not exist are named, with what was meant`() throws {
+        let lines = ["\(Self.start),Jane,Kitchen", "\(Self.start + 60),Jan,Office", "\(Self.start + 60),Jane,Ofice"]
+        let (status, text) = try compare(truth: lines.joined(separator: "\n"))
+        #expect(status == 0 && text.contains("truth.csv: there is no tag 'Jan'; did you mean 'Jane'?"), "\(text)")
+        let room =
+            "truth.csv: no gateway is in the room 'Ofice', so that no program can name it; did you mean 'Office'?"
+        #expect(text.contains(room), "\(text)")
+    }
+
+    @Test func `A truth that names no tag of the recording, or no time of it, is bad data`() throws {
+        let tags = try compare(truth: "\(Self.start),Jan,Kitchen")
+        #expect(tags.status == 65 && tags.text.contains("truth.csv names no tag that was heard"), "\(tags.text)")
+        #expect(tags.text.contains("heard were: Jane, Bike"), "\(tags.text)")
+        let times = try compare(truth: "\(Self.start + 3600),Jane,Kitchen")
+        #expect(times.status == 65 && times.text.contains("says of no time of the recording"), "\(times.text)")
+    }
 }

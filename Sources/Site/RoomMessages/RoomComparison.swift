@@ -108,8 +108,11 @@ package struct RoomComparison: Sendable {
 
     // MARK: Results
 
+    /// The tags of the recordings, heard or not: their names and ids.
+    package var tags: [(name: String, id: String)] { replay.site.engine.tags.map { ($0.name, $0.id) } }
+
     /// The rooms in which a gateway stands, or of which our service knows otherwise, sorted by name.
-    private var rooms: [RoomName] {
+    package var rooms: [RoomName] {
         let known = Array(roomsOfGateways.values) + replay.site.engine.plan.roomReports.map(\.name)
         return Set(known + reports.values.joined().compactMap(\.room)).sorted { $0.name < $1.name }
     }
@@ -140,7 +143,7 @@ package struct RoomComparison: Sendable {
             }
             let lines = said.map { TagComparison.Line(name: $0.name, $0.changes, stays, seconds: seconds) }
             return TagComparison(
-                name: tag.name, readings: heard.count, isAddressAssumed: address == .assumedAddress,
+                name: tag.name, id: tag.id, readings: heard.count, isAddressAssumed: address == .assumedAddress,
                 lines: lines)
         }
     }

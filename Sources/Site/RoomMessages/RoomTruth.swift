@@ -16,6 +16,9 @@ package struct RoomTruth: Sendable {
             .sorted { $0.name < $1.name }
     }
 
+    /// As they are written, sorted.
+    package var tags: [String] { Set(entries.map(\.tag)).sorted() }
+
     /// Blank lines, and those that begin with `#`, are skipped.
     ///
     /// - Parameter text: Times are seconds since 1970, or as `2026-11-21T23:04:23` in UTC.
@@ -64,7 +67,7 @@ package struct RoomTruth: Sendable {
     }
 
     /// Whether a person means the tag by this word.
-    private static func isTag(_ word: String, name: String, id: String) -> Bool {
+    package static func isTag(_ word: String, name: String, id: String) -> Bool {
         let word = word.lowercased()
         return word == name.lowercased() || word == id.lowercased()
     }

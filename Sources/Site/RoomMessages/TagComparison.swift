@@ -63,6 +63,7 @@ package struct TagComparison: Sendable {
     }
 
     package let name: String
+    package let id: String
     package let readings: Int
     /// Whether nothing but the UUID of the tag says that it is followed by a fixed address.
     package let isAddressAssumed: Bool
