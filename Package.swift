@@ -116,7 +116,10 @@ let package = Package(
             ]),
         pure(
             "Site/RoomMessages",
-            ["Base", "Beacon", "JSON", "OwnTracks", "Regions", "RoomRules", "Rooms", "SiteCore", "SiteProtocol"]),
+            [
+                "Base", "Beacon", "Identities", "JSON", "OwnTracks", "Regions", "RoomRules", "Rooms", "SiteCore",
+                "SiteProtocol",
+            ]),
 
         adapter("Radio/Scanning", ["Base", "Beacon", "Identities", "System"]),
         library("C/CCrypto", pkgConfig: "libcrypto", debian: "libssl-dev"),
