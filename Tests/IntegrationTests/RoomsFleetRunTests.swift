@@ -188,6 +188,8 @@ import Testing
         let witness = try Subscriber(to: broker)
         // Jane is no tag of the configuration file, which only that file can remove.
         let service = try RoomsProcess(port: broker.port, instance: "a", tags: [])
+        let missing = try service.say("rooms", "history", "--json")
+        #expect(missing.contains("there is no state in \(service.directory.file("state"))"), "\(missing)")
         _ = try service.ask("rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:7")
         let house = try RoomsHouse(port: broker.port)
         try service.start()
@@ -207,6 +209,14 @@ import Testing
         #expect(json.map { $0["to"] == .null } == [false, true])
         #expect(try service.ask("rooms", "history").contains("Jane"))
         #expect(try service.ask("rooms", "history", "--csv").hasPrefix("from,to,name,room,tag,roomId\n"))
+        #expect(try service.ask("rooms", "history", "--tag", "Keys").contains("'Keys' was in no room yet"))
+        #expect(try service.ask("rooms", "history", "--tag", "JANE", "--json").contains("Kitchen"))
+        let later = try service.ask("rooms", "history", "--tag", "Jane", "--since", "2100-01-01")
+        #expect(later.contains("'Jane' was in no room since that time"), "\(later)")
+        let unknown = try service.say("rooms", "history", "--tag", "Jnae")
+        #expect(unknown.contains("there is no tag 'Jnae', and no history of one; did you mean 'Jane'?"), "\(unknown)")
+        #expect(throws: (any Error).self) { try service.ask("rooms", "history", "--tag", "Jnae") }
+        #expect(throws: (any Error).self) { try service.ask("rooms", "history", "--json", "--csv") }
         _ = try service.ask("rooms", "tags", "remove", "--erase", "jane")
         #expect(try service.ask("rooms", "history").contains("no tag was in a room yet"))
         #expect(service.stop() == 0)
