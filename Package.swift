@@ -263,7 +263,7 @@ let package = Package(
                 "Base", "Beacon", "Enrolment", "Gateway", "Health", "HostSupport", "Identities", "Tools",
                 "Configuration", "JSON",
                 "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Presence", "Regions", "Runtime", "Scanning",
-                "ServiceDiscovery", "Shell", "SiteProtocol",
+                "ServiceDiscovery", "Shell", "SiteCore", "SiteProtocol",
                 "Status", "StatusPageSupport", "System", "TestSupport", "YAML",
             ], resources: [.copy("RoomAssistant")]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),

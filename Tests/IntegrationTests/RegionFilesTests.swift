@@ -268,7 +268,7 @@ import Testing
             ], "\(checked)")
         let added = try service.say("rooms", "tags", "add", "Hall:\(BeaconScript.uuid):1:7")
         #expect(added.contains("'Hall': a gateway publishes on its topic owntracks/jane/hall, too"), "\(added)")
-        let fine = try service.say("rooms", "tags", "add", "Jane:\(phone)")
+        let fine = try service.say("rooms", "tags", "add", "Jane:D33B3AE7-A582-5F11-9B50-837F99FF0EA2")
         #expect(warnings(fine).isEmpty, "\(fine)")
         let file = try service.directory.write(
             "[\(GatewayFixture.waypoint("k", "Kim", suffix: ":1:9", more: #","leaveAfter":30"#))]", to: "tags.otrw")
@@ -277,6 +277,59 @@ import Testing
             imported.contains("warning: 'Kim': leaveAfter, enterRSSI and leaveRSSI of a tag have no "), "\(imported)")
         let list = try service.ask("rooms", "tags", "list")
         #expect(list.contains("Kim") && !list.contains("LEAVE"), "\(list)")
+    }
+
+    @Test func `A tag of the configuration file is listed as one of it, and is changed there alone`() throws {
+        let service = try RoomsProcess(port: 0, instance: "a")
+        let reason = "'Jane': the tag is in the configuration file (rooms.tags); change it there"
+        func list() throws -> [String] {
+            try service.ask("rooms", "tags", "list").split(separator: "\n").map(String.init)
+        }
+        let alone = try list()
+        #expect(alone.last?.hasSuffix("beacon  configuration file") == true, "\(alone)")
+        let place = ["--config", service.directory.file("config.json"), "--state-dir", service.directory.file("state")]
+        func isRefused(_ words: [String], _ why: String) throws {
+            let (code, said) = try GatewayProcess.answer(place + words, in: service.directory)
+            #expect(code == 65 && said.contains(why), "\(words): \(code) \(said)")
+        }
+        try isRefused(["rooms", "tags", "remove", "jane"], reason)
+        _ = try service.ask("rooms", "tags", "add", "Bob:\(BeaconScript.uuid):1:8")
+        for words in [["remove", "Jane"], ["remove", "jane", "--erase"]] {
+            try isRefused(["rooms", "tags"] + words, reason)
+        }
+        try isRefused(["rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:9"], reason)
+        try isRefused(["rooms", "tags", "add", "--rid", "jane", "Joan:\(BeaconScript.uuid):1:7"], reason)
+        try isRefused(
+            ["rooms", "tags", "add", "Joan:\(BeaconScript.uuid):1:7"], "this beacon is the tag 'Jane' already")
+        let file = try service.directory.write(
+            #"[{"_type":"waypoint","tst":1,"rid":"jane","desc":"Jane:\#(BeaconScript.uuid):1:9"}]"#, to: "tags.otrw")
+        try isRefused(["rooms", "tags", "import", file], reason)
+        let same = try service.ask("rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:7")
+        #expect(same.contains("'Jane' is already there; nothing was changed") && same.contains("jane\n"), "\(same)")
+        let lines = try list()
+        #expect(
+            lines.count == 3 && lines[0].hasSuffix("SOURCE") && lines.last?.hasSuffix("beacon") == false, "\(lines)")
+        let json = try JSONValue(parsing: Array(try service.ask("rooms", "tags", "list", "--json").utf8))
+        let marks = (json["waypoints"]?.array ?? []).map {
+            "\($0["desc"]?.string?.prefix(4) ?? "") \($0["configured"]?.asBool == true)"
+        }
+        #expect(marks == ["Bob: false", "Jane true"], "\(json)")
+        _ = try service.ask("rooms", "tags", "remove", "bob")
+        #expect(try list().count == 2)
+    }
+
+    @Test func `Regions of the configuration file are named where there are none, and where they come back`() throws {
+        let region = GatewayFixture.waypoint("k", "Kitchen")
+        let gateway = try GatewayProcess("waypoints: [\(region)]", port: 0)
+        let none = try gateway.ask("regions", "list")
+        #expect(none.contains("none yet; the configuration file has 1 waypoint, which the service takes"), "\(none)")
+        let warning = "warning: 'Kitchen': it is in the configuration file (waypoints), too"
+        let same = try gateway.directory.write("[\(region)]", to: "home.otrw")
+        #expect(try !gateway.say("regions", "import", same).contains("warning"))
+        let changed = try gateway.say("regions", "add", "Kitchen:\(GatewayFixture.uuid):1:9", "--rid", "k")
+        #expect(changed.contains(warning), "\(changed)")
+        let removed = try gateway.say("regions", "remove", "k")
+        #expect(removed.contains(warning), "\(removed)")
     }
 
     @Test func `rooms tags import skips a waypoint whose beacon is another tag, and may exchange beacons`() throws {

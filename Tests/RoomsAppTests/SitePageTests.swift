@@ -229,6 +229,7 @@ import Testing
         let reasons = reasons("jane")
         #expect(reasons.contains("Heard by g0 at -50 dBm, g1 at -75 dBm"), "\(reasons)")
         #expect(reasons.contains("Probable rooms: Kitchen"))
+        if case .json(let tag)? = get("/tag.json", ["id": "jane"]) { #expect(tag["configured"] == true) }
         #expect(get("/tag.json", ["id": "nobody"]) == .refused(status: 404, "there is no such tag"))
         #expect(get("/tag.json", [:]) == .refused(status: 400, "say which: /tag.json?id=ID"))
     }
