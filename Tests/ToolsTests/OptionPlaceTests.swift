@@ -34,6 +34,21 @@ struct OptionPlaceTests {
         }
     }
 
+    @Test(
+        arguments: [
+            (["--token", "--link"], "--token and --link exclude each other"),
+            (["--explain", "Hall", "--link"], "--link and --explain exclude each other"),
+            (["--explain", "Hall", "--token"], "--token and --explain exclude each other"),
+            (["--token", "--address", "h:1"], "--token is for the service of this machine, without --address"),
+            (["--link", "--address", "h:1"], "--link is for the service of this machine, without --address"),
+            (["--explain", "Hall", "--utc"], "--explain shows no times, so --utc has no meaning"),
+            (["--explain", "Hall", "--address", "h:1"], nil), (["--utc"], nil), (["--token", "--quiet"], nil),
+            ([], nil),
+        ] as [([String], String?)])
+    func `status answers one question, and takes no option that would have no effect`(words: [String], text: String?) {
+        #expect(refusal(words, of: StatusCommand.specification, StatusCommand.check) == text)
+    }
+
     private static let beacon = "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7"
 
     /// Options of `setup`, whether a person is asked, and what is missing.

@@ -59,7 +59,9 @@ enum RegionsCommand {
             throw Failure(.usage, "'\(words[2])' is unexpected; quote a description that contains spaces")
         }
         switch action {
-        case "list": try list(context, isJSON: arguments.has("json"))
+        case "list":
+            if let operand { throw Failure(.usage, "\(name) list takes no '\(operand)'; \(name) show \(operand)?") }
+            try list(context, isJSON: arguments.has("json"))
         case "show": try show(try need(operand, "\(name) show RID"), context)
         case "add": try add(try need(operand, "\(name) add NAME:UUID[:MAJOR[:MINOR]]"), arguments, context)
         case "remove": try remove(try need(operand, "\(name) remove RID"), arguments, context)

@@ -50,7 +50,7 @@ enum ReplayCommand {
         var keys: [NamedKey] = []
         if let file = arguments.value("regions") {
             let reading = try WaypointsFile.read(file, base: settings.configuration.numberBase, acceptsKeys: true)
-            for problem in reading.problems { log("\(file): \(problem)") }
+            for problem in reading.problems { Terminal.printError("\(file): \(problem)") }
             var regions = RegionSet()
             regions.apply(reading.changes)
             stored.append(regions)

@@ -29,24 +29,30 @@ enum HistoryCommand {
         if let word = arguments.operands.first {
             throw Failure(.usage, "history takes no '\(word)'; --region \(word)?")
         }
+        try arguments.needOneForm()
         let settings = try Settings.load(arguments)
         var filter = HistoryFilter()
         filter.region = arguments.value("region")
         if let text = arguments.value("since") { filter.since = try TimeText.epochSeconds(text) }
         if arguments.has("gpx") { return try printTracks(filter, arguments, settings) }
         var entries: [PastTransition] = []
-        _ = try StoreReader.read(settings.stateDirectory) { reader in
+        let hasState = try StoreReader.read(settings.stateDirectory) { reader in
             try reader.forEachTransition(filter) {
                 entries.append($0)
                 return true
             }
+            if entries.isEmpty, let region = filter.region { try needKnown(region, reader, settings) }
+            return true
         }
         if arguments.has("json") {
             for entry in entries { Terminal.print(json: json(entry).text) }
         } else if arguments.has("csv") {
             Terminal.print((["time,event,name,rid,beacon,tracker"] + entries.map(csv)).joined(separator: "\n"))
         } else if entries.isEmpty {
-            Terminal.print("nothing happened yet")
+            Terminal.print(
+                hasState == nil
+                    ? "nothing happened yet: there is no state in \(settings.stateDirectory); --state-dir names another directory"
+                    : "nothing happened \(filter.since == nil ? "yet" : "since that time")")
         } else {
             let trackers = settings.configuration.trackers
             let names = Dictionary(trackers.map { ($0.topics.base, $0.name) }) { first, _ in first }
@@ -55,6 +61,26 @@ enum HistoryCommand {
             Terminal.print(text.table(entries))
         }
         return .ok
+    }
+
+    /// - Throws: `Failure` if no region has this name or RID, and none with a history had it.
+    private static func needKnown(
+        _ word: String, _ reader: borrowing StoreReader, _ settings: Settings
+    ) throws {
+        var regions = try reader.regions().values.flatMap(\.regions)
+        for tracker in settings.configuration.trackers {
+            for case .set(let region, _) in tracker.waypoints.changes { regions.append(region) }
+        }
+        let known = regions.flatMap { [$0.rid, $0.description.name, $0.displayName] }
+        guard !known.contains(word) else { return }
+        var hasHistory = false
+        try reader.forEachTransition(HistoryFilter(region: word, limit: 1)) { _ in
+            hasHistory = true
+            return false
+        }
+        guard !hasHistory else { return }
+        throw Failure(
+            .badData, "there is no region '\(word)', and no history of one\(hint(for: word, among: known))")
     }
 
     private static func printTracks(
