@@ -47,6 +47,10 @@ enum PhonesCommand {
         switch (words.first, words.count) {
         case ("list", 1): try list(settings, isJSON: arguments.has("json"))
         case ("add", 2):
+            guard arguments.has("key") || !arguments.has("listen") else {
+                throw Failure(
+                    .usage, "--listen is for a key of --key; without one the command waits until a phone pairs")
+            }
             let phone = try add(words[1], arguments, settings)
             if !arguments.has("quiet") {
                 Terminal.printError(

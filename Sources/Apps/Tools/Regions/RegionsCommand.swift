@@ -63,7 +63,9 @@ enum RegionsCommand {
                 .usage, "\(name) list takes no '\(operand)'; for one \(context.noun): \(name) show '\(operand)'")
         }
         switch action {
-        case "list": try list(context, isJSON: arguments.has("json"))
+        case "list":
+            if let operand { throw Failure(.usage, "\(name) list takes no '\(operand)'; \(name) show \(operand)?") }
+            try list(context, isJSON: arguments.has("json"))
         case "show": try show(try need(operand, "\(name) show RID"), context)
         case "add": try add(try need(operand, "\(name) add NAME:UUID[:MAJOR[:MINOR]]"), arguments, context)
         case "remove": try remove(try need(operand, "\(name) remove RID"), arguments, context)
