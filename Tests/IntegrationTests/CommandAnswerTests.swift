@@ -32,7 +32,9 @@ import Testing
         #expect(try gateway.ask("history", "--region", "Bag") == "nothing happened yet\n")
         #expect(try gateway.ask("history", "--since", "2h") == "nothing happened yet\n")
         let typo = try gateway.say("history", "--region", "Bgag")
-        #expect(typo.contains("there is no region 'Bgag', and no event of one in the history; did you mean 'Bag'?"), "\(typo)")
+        #expect(
+            typo.contains("there is no region 'Bgag', and no event of one in the history; did you mean 'Bag'?"),
+            "\(typo)")
         #expect(throws: (any Error).self) { try gateway.ask("history", "--region", "Bgag", "--json") }
     }
 }
