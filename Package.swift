@@ -116,7 +116,10 @@ let package = Package(
             ]),
         pure(
             "Site/RoomMessages",
-            ["Base", "Beacon", "JSON", "OwnTracks", "Regions", "RoomRules", "Rooms", "SiteCore", "SiteProtocol"]),
+            [
+                "Base", "Beacon", "Identities", "JSON", "OwnTracks", "Regions", "RoomRules", "Rooms", "SiteCore",
+                "SiteProtocol",
+            ]),
 
         adapter("Radio/Scanning", ["Base", "Beacon", "Identities", "System"]),
         library("C/CCrypto", pkgConfig: "libcrypto", debian: "libssl-dev"),
@@ -229,7 +232,8 @@ let package = Package(
             [
                 "Advertising", "Base", "Beacon", "BluetoothProxy", "CFaultVFS", "Configuration", "DBus", "DBusSupport",
                 "Encryption",
-                "Gateway", "GatewayApp", "GatewayEntities", "Health", "HostSupport", "Identities", "JSON", "Messaging",
+                "Gateway", "GatewayApp", "GatewayEntities", "Health", "HostSupport", "Identities", "JSON",
+                "KernelScanning", "Messaging",
                 "OwnTracks", "PageServer", "ReadingFeed", "Regions", "Runtime", "Scanning", "ServiceDiscovery",
                 "ServiceSupport", "Shell", "SiteProtocol", "Status", "StatusPage", "Storage", "System", "TestSupport",
             ]),
@@ -259,7 +263,7 @@ let package = Package(
                 "Base", "Beacon", "Enrolment", "Gateway", "Health", "HostSupport", "Identities", "Tools",
                 "Configuration", "JSON",
                 "KernelScanning", "Messaging", "OwnTracks", "PageServer", "Presence", "Regions", "Runtime", "Scanning",
-                "ServiceDiscovery", "Shell", "SiteProtocol",
+                "ServiceDiscovery", "Shell", "SiteCore", "SiteProtocol",
                 "Status", "StatusPageSupport", "System", "TestSupport", "YAML",
             ], resources: [.copy("RoomAssistant")]),
         tests("ScanningTests", ["Base", "Beacon", "HostSupport", "Scanning", "TestSupport"]),

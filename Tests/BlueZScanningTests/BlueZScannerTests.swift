@@ -347,6 +347,24 @@ import Testing
         #expect(scanner.problem != nil)
     }
 
+    @Test func `A bus that refused the scanner is asked again, and the reason is told once`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        for _ in 1...3 {
+            fixture.bus.refuse("GetManagedObjects", with: "org.freedesktop.DBus.Error.AccessDenied")
+            fixture.host.advance(by: .seconds(4))
+            #expect(!fixture.bus.calls.contains { $0.hasPrefix("GetManagedObjects") })
+            fixture.host.advance(by: .seconds(1))
+        }
+        #expect(fixture.notices.count == 1)
+        fixture.shows(adapters: [0], offersMonitor: false)
+        fixture.discovers()
+        #expect(fixture.drainEvents() == ["0 listens"])
+        #expect(scanner.problem == nil)
+        fixture.host.advance(by: .seconds(60))
+        #expect(!fixture.bus.calls.contains { $0.hasPrefix("GetManagedObjects") })
+    }
+
     @Test func `An adapter that is switched off is deaf, and is switched on`() throws {
         let scanner = try listening()
         fixture.changes(0, "Powered", false)

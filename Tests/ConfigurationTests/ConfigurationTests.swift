@@ -243,6 +243,18 @@ private func read(_ text: String) throws -> Configuration {
         #expect(try read("{http: {}}").statusPage != nil)
     }
 
+    @Test func `A member that stands twice is a warning with its path and its lines, and the last one counts`() throws {
+        let configuration = try read("{host: 'a',\n trackers: [{deviceId: 'k', tid: 'A',\n tid: 'B'}],\n host: 'b'}")
+        #expect(configuration.broker.hosts == ["b"] && configuration.trackers[1].trackerID == "B")
+        #expect(
+            configuration.warnings.map(\.description) == [
+                "trackers[0].tid: it stands on line 2 and again on line 3; the last one counts, so remove the other",
+                "host: it stands on line 1 and again on line 4; the last one counts, so remove the other",
+            ])
+        let line = try read("{acc: 20, acc: 30}").warnings.map(\.description)
+        #expect(line == ["acc: it stands twice on line 1; the last one counts, so remove the other"])
+    }
+
     @Test("The page of the rooms service has a port of its own, and rooms.http null is off")
     func roomsPage() throws {
         #expect(try read("{}").rooms?.statusPage == ListenAddress(host: "127.0.0.1", port: 8081))

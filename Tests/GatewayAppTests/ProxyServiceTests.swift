@@ -234,4 +234,17 @@ import Testing
         fixture.wait(.seconds(12))
         #expect(machine.buses.count == 2)
     }
+
+    @Test func `A name that another device had is announced once that device has another one`() throws {
+        let fixture = try start()
+        machine.buses[0].refuse("EntryGroupNew", with: "org.freedesktop.Avahi.CollisionError")
+        #expect(fixture.service.proxies.states.first?.avahiProblem?.contains("CollisionError") == true)
+        fixture.wait(.seconds(12))
+        #expect(machine.buses.map(\.calls) == [["EntryGroupNew"]])
+        machine.buses[0].answer("EntryGroupNew") { $0.path("/Client1/EntryGroup1") }
+        machine.buses[0].answer("AddService")
+        machine.buses[0].answer("Commit")
+        machine.buses[0].answer("GetState") { $0.int32(2) }
+        #expect(fixture.service.proxies.states.first?.isAtAvahi == true)
+    }
 }

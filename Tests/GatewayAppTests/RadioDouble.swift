@@ -79,6 +79,7 @@ final class RadioDouble: RadioLink {
     }
 
     func stop() { output = nil }
+    func restartScan() { starts += 1 }
 
     func setDuty(_ duty: ScanDuty) { self.duty = duty }
     func setBatteryMasks(_ masks: BatteryMasks) { batteryMasks = masks }

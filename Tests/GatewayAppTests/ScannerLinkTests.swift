@@ -1,7 +1,10 @@
+import Advertising
 import Base
 import Beacon
 import HostSupport
+import KernelScanning
 import Scanning
+import System
 import Testing
 
 @testable import GatewayApp
@@ -26,6 +29,15 @@ private final class ScannerDouble: Scanner {
     func setWantsAll(_ wantsAll: Bool) { self.wantsAll = wantsAll }
 }
 
+/// A management channel of a kernel that never answers.
+private final class SilentChannel: ManagementChannel {
+    var onMessage: ((Span<UInt8>, MonotonicInstant) -> Void)?
+    var onFailure: ((String) -> Void)?
+    func open() {}
+    func close() {}
+    func send(_ command: ManagementCommand) throws(SystemError) {}
+}
+
 /// A link whose scanners fail or not, and what it tells.
 private final class LinkFixture: RadioOutput {
     let host = ManualHost()
@@ -38,11 +50,13 @@ private final class LinkFixture: RadioOutput {
     private(set) var sightings = 0
 
     func makeLink() -> ScannerLink {
-        ScannerLink(scannerName: "bluez", host: host) { [unowned self] _ in
-            let scanner = ScannerDouble(failure: failure)
-            scanners.append(scanner)
-            return scanner
-        }
+        ScannerLink(scannerName: "bluez", host: host) { [unowned self] _ in makeScanner() }
+    }
+
+    func makeScanner() -> ScannerDouble {
+        let scanner = ScannerDouble(failure: failure)
+        scanners.append(scanner)
+        return scanner
     }
 
     func heard(_ sighting: Sighting, at instant: MonotonicInstant) { sightings += 1 }
@@ -98,6 +112,23 @@ private final class LinkFixture: RadioOutput {
         fixture.host.advance(by: .seconds(60))
         #expect(fixture.scanners.count == 1)
         link.stop()
+    }
+
+    @Test func `A restart of the scan leaves what is sent alone`() {
+        let link = ScannerLink(
+            scannerName: "mgmt", host: fixture.host,
+            makeSender: { [fixture] pause in
+                BeaconSender(.all, host: fixture.host, pauseScan: pause) { SilentChannel() }
+            }
+        ) { [fixture] _ in fixture.makeScanner() }
+        link.start(fixture)
+        link.send(BeaconID(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4))
+        #expect(link.sending == .asked)
+        link.restartScan()
+        #expect(link.sending == .asked)
+        #expect(fixture.scanners.map(\.isRunning) == [false, true])
+        link.stop()
+        #expect(fixture.scanners.map(\.isRunning) == [false, false])
     }
 
     /// Hears an iBeacon and a thermometer.

@@ -182,6 +182,28 @@ struct ServiceTests {
         #expect(fixture.status.source?.statusSnapshot().store.problem == nil)
     }
 
+    @Test(arguments: [(false, ExitCode.ok), (true, .inputOutput)])
+    func `A stop tells the service manager whether all is on the disk`(isFull: Bool, code: ExitCode) throws {
+        let disk = FaultyDisk()
+        let fixture = try ServiceFixture(in: directory, vfs: disk.name)
+        fixture.listen()
+        disk.set(failing: isFull)
+        try fixture.bringKeys()
+        fixture.app.stop()
+        #expect(fixture.host.exitCode == code)
+    }
+
+    @Test func `A request that changes nothing is refused with the reason of the log`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        let source = try #require(fixture.status.source)
+        #expect(
+            source.perform(.reportLocation(tracker: 0))
+                == .refused("no location is published: the place of this gateway is not set (lat, lon)"))
+        #expect(source.perform(.reportLocation(tracker: 7)) == .refused("there is no such tracker"))
+        try fixture.reload("lat: 48.2, lon: 16.4,")
+        #expect(source.perform(.reportLocation(tracker: 0)) == .done)
+    }
+
     @Test func `A reload with another broker makes a new connection, and with the same one does not`() throws {
         let fixture = try ServiceFixture(in: directory)
         try fixture.reload("tag: \"here\",")
@@ -789,6 +811,31 @@ struct ServiceTests {
                 "warning: hci1: no discovery: busy; trying again", "listening: hci0: a loose plug",
                 "not listening: hci0: a loose plug", "listening: hci0: a loose plug",
             ])
+    }
+
+    @Test func `After a stall no beacon leaves whose report waits behind others`() throws {
+        let fixture = try ServiceFixture(in: directory)
+        fixture.commandBag()
+        fixture.listen()
+        let uuid = try #require(BeaconUUID(ServiceFixture.uuid))
+        func hear(_ minor: UInt16) {
+            fixture.radio.output?.heard(
+                Sighting(
+                    beacon: BeaconID(uuid: uuid, major: 1, minor: minor), measuredPower: MeasuredPower(dBm: -59),
+                    rssi: RSSI(reported: -60), receiver: Receiver(index: 0)), at: fixture.host.now)
+        }
+        for second in 0..<100 {
+            if second.isMultiple(of: 50) { hear(7) }
+            hear(8)
+            fixture.wait(.seconds(1))
+        }
+        // The keys leave after a minute, and were heard 50 s ago.
+        fixture.host.now = fixture.host.now.advanced(by: .seconds(30))
+        for minor: UInt16 in [8, 8, 7] { hear(minor) }
+        fixture.settle()
+        #expect(Set(fixture.transitions) == ["enter Keys", "enter Bag"])
+        fixture.wait(.seconds(130))
+        #expect(Set(fixture.transitions) == ["enter Keys", "enter Bag", "leave Keys", "leave Bag"])
     }
 
     @Test func `A suspend is no silence`() throws {

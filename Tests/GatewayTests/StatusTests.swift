@@ -257,6 +257,15 @@ import Testing
         #expect(snapshot.liveFindings.first { $0.subject == "version" }?.remedy.contains("--only-upgrade") == true)
     }
 
+    @Test func `A page that is not served is a finding with the reason and what to do`() {
+        var snapshot = quietHome(after: .seconds(1))
+        #expect(care(snapshot, "page") == nil)
+        snapshot.pageProblem = ("the status page cannot listen on 127.0.0.1:8080: Address already in use", "end it")
+        let text = "warning: the status page cannot listen on 127.0.0.1:8080: Address already in use"
+        #expect(care(snapshot, "page") == text)
+        #expect(snapshot.liveFindings.first { $0.subject == "page" }?.remedy == "end it")
+    }
+
     @Test func `That beacons are turned away is a finding with the region and its tracker`() {
         var snapshot = StatusSnapshot(
             now: .zero, wallClock: WallClock(epochOffset: 0, isKnown: true), version: "1", device: "hall",

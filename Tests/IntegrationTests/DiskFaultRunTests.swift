@@ -63,8 +63,7 @@ import Testing
         /// Milliseconds for which the radio had to wait at most.
         /// How far it is from what the disk makes it wait for shows whether it waits for the disk.
         var longestTurn: Int? {
-            gateway.log.split(separator: "\n").last { $0.contains("longest turn") }
-                .flatMap { Int($0.filter(\.isNumber).dropFirst()) }
+            gateway.log.firstMatch(of: /longest turn of the loop: (\d+) ms/).flatMap { Int($0.1) }
         }
     }
 

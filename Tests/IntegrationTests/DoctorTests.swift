@@ -43,6 +43,25 @@ import Testing
         )
     }
 
+    @Test func `A page that another program leaves no port is told by doctor, status and status --link, with why`()
+        throws
+    {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let gateway = try GatewayProcess(Self.sound, port: broker.port, http: "{listen: \"127.0.0.1:\(broker.port)\"}")
+        try gateway.start()
+        #expect(gateway.says("is running: "), "\(gateway.log)")
+        let reason = "the status page cannot listen on 127.0.0.1:\(broker.port): Address already in use"
+        let status = try gateway.ask("status")
+        #expect(status.contains("warning: \(reason)\n    -> another program listens there: sudo ss -ltnp"), "\(status)")
+        let link = try gateway.say("status", "--link")
+        #expect(link.contains("no page is served that a link could open: \(reason) -> another program"), "\(link)")
+        let verdict = try Self.examine(gateway, "--listen", "0")
+        #expect(
+            verdict.code == 69 && verdict.says("BAD  service        the service says: \(reason)"), "\(verdict.text)")
+        #expect(gateway.stop() == 0)
+    }
+
     @Test func `A scan duty with bluez is found, because bluez cannot set it`() throws {
         let gateway = try GatewayProcess(
             "scanner: \"bluez\", scanDuty: 0.25, waypoints: [\(Self.kitchen)]", port: try LoopbackPort.free())
@@ -68,7 +87,9 @@ import Testing
     }
 
     @Test func `A name without an address is told from a broker that does not answer`() throws {
-        let verdict = try Self.examine("\(Self.sound), host: \"broker.invalid\"", port: 1883)
+        let gateway = try GatewayProcess("", port: 1883)
+        try gateway.configure(Self.sound, port: 1883, host: "broker.invalid")
+        let verdict = try Self.examine(gateway, "--verbose")
         #expect(verdict.bad.count == 1, "\(verdict.text)")
         #expect(verdict.says("'broker.invalid' has no address", "check \"host\""))
     }
@@ -243,7 +264,7 @@ import Testing
     }
 
     @Test func `A gateway without regions and a recording that is not there are found`() throws {
-        let verdict = try Self.examine("scanner: {capture: \"nothing.btsnoop\"}, host: \"127.0.0.1\"", port: 0)
+        let verdict = try Self.examine("scanner: {capture: \"nothing.btsnoop\"}", port: 0)
         #expect(
             verdict.says("nothing.btsnoop cannot be read", "no beacon region", "offline (port 0)"), "\(verdict.text)")
         #expect(verdict.bad.count == 2)

@@ -166,6 +166,15 @@ final class GatewayProcess {
     /// that visits with a short time between them may be told as one.
     var hadToWait: Bool { log.contains("no receiver listened for") }
 
+    /// The exit code of a command of the program, and what it prints into a file of the directory.
+    static func answer(
+        _ words: [String], in directory: TemporaryDirectory
+    ) throws -> (code: Int32, said: String) {
+        let name = "said-\(UInt32.random(in: 0...UInt32.max))"
+        let code = try ChildProcess(try program, words, output: directory.file(name)).wait()
+        return (code, String(decoding: try directory.read(name), as: UTF8.self))
+    }
+
     /// What another command of the program prints.
     func ask(_ words: String...) throws -> String {
         try run(try Self.program, arguments + words)

@@ -6,8 +6,9 @@ import Testing
     private static let top = GatewayProcess.fixtures.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
 
     /// Its own tests, which need no Home Assistant. Tests/HomeAssistantRooms/test runs it in a real one.
-    @Test func `Its messages are those of a gateway`() throws {
-        _ = try run("python3", ["-B", "\(Self.top)/Tests/HomeAssistantRooms/test_protocol.py"])
+    @Test(arguments: ["protocol", "receivers"])
+    func `Its messages are those of a gateway, and come when a gateway's would`(part: String) throws {
+        _ = try run("python3", ["-B", "\(Self.top)/Tests/HomeAssistantRooms/test_\(part).py"])
     }
 
     /// A person reads it before trusting it with a key, and nothing is decided there.

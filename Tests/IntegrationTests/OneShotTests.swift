@@ -40,6 +40,28 @@ import Testing
         #expect(!house.published().contains { $0.contains("lwt") })
     }
 
+    @Test func `history says what its options leave out, and refuses a region that nobody knows`() throws {
+        let others = [Self.kitchen, GatewayFixture.waypoint("c", "Cellar", suffix: ":9")]
+        let house = try GatewayFixture("waypoints: [\(others.joined(separator: ","))], \(GatewayFixture.stay)")
+        #expect(eventually { (try? house.gateway.ask("history").contains("Kitchen")) == true })
+        let future = try house.gateway.ask("history", "--since", "2255-01-01", "--utc")
+        let since = " since 2255-01-01 00:00:00 UTC"
+        #expect(future.hasPrefix("nothing happened\(since); the latest event is of 20"), "\(future)")
+        let kitchen = try house.gateway.ask("history", "--since", "2255-01-01", "--utc", "--region", "Kitchen")
+        #expect(kitchen.hasPrefix("nothing of 'Kitchen'\(since); its latest event is of 20"), "\(kitchen)")
+        let cellar = try house.gateway.ask("history", "--region", "Cellar")
+        #expect(cellar == "nothing of 'Cellar', which is in no event of the history\n")
+        #expect(try house.gateway.ask("history", "--region", "c", "--json") == "")
+        for format in ["--utc", "--json", "--csv"] {
+            let said = house.gateway.directory.file("said\(format)")
+            let words = house.gateway.arguments + ["history", "--region", "Kicthen", format]
+            #expect(try ChildProcess(try GatewayProcess.program, words, output: said).wait() == 65)
+            let text = String(decoding: try house.gateway.directory.read("said\(format)"), as: UTF8.self)
+            let reason = "there is no region 'Kicthen', and no event of one in the history; did you mean 'Kitchen'?"
+            #expect(text.contains(reason), "\(text)")
+        }
+    }
+
     @Test func `history --csv writes control characters of a name, and does not send them to the terminal`() throws {
         let name = #"\u001b]0;gone\u0007Kit\u009bchen\u007f"#
         let house = try GatewayFixture("waypoints: [\(GatewayFixture.waypoint("k", name))], \(GatewayFixture.stay)")

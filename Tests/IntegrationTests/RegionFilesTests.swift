@@ -56,6 +56,21 @@ import Testing
         #expect(try gateway.ask("regions", "show", "k").contains(#""leaveAfter":"auto","lon":6"#))
     }
 
+    @Test(
+        "--leave-after takes what the setting takes, and names both forms where it refuses",
+        arguments: [("1", true), ("86400", true), ("0.5", false), ("0", false), ("86401", false), ("soon", false)])
+    func leaveAfter(text: String, isTaken: Bool) throws {
+        let gateway = try GatewayProcess("", port: 0)
+        let said = try gateway.say("regions", "add", "Keys:\(GatewayFixture.uuid):1:7", "--leave-after", text)
+        let refusal = "--leave-after '\(text)' does not fit; write 'auto' or a number of seconds from 1 to 86400"
+        #expect(said.contains(refusal) != isTaken, "\(said)")
+        #expect(try gateway.ask("regions", "list").contains("Keys") == isTaken)
+        guard isTaken else { return }
+        let file = gateway.directory.file("keys.otrw")
+        _ = try gateway.ask("regions", "export", file)
+        _ = try gateway.ask("--quiet", "regions", "import", file)
+    }
+
     @Test func `Regions that are added at once are all there, the same one is there already, and names find them`()
         throws
     {
@@ -117,6 +132,32 @@ import Testing
             check.contains("this is a list of waypoints; 'ibeacon-gateway regions import FILE' takes it"), "\(check)")
     }
 
+    @Test(
+        "replay refuses a file without a region that can be used, and says where there are no regions at all",
+        arguments: [[], ["--quiet"]])
+    func replayWithoutRegions(options: [String]) throws {
+        let gateway = try GatewayProcess("", port: 0)
+        func replay(_ waypoint: String?) throws -> (code: Int32, said: String) {
+            let file =
+                try waypoint.map { ["--regions", try gateway.directory.write("[\($0)]", to: "home.otrw")] } ?? []
+            let name = "said-\(waypoint?.count ?? 0)"
+            let output = gateway.directory.file(name)
+            let words = gateway.arguments + options + ["replay", "\(GatewayProcess.fixtures)/demo.btsnoop"] + file
+            let code = try ChildProcess(try GatewayProcess.program, words, output: output).wait()
+            return (code, String(decoding: try gateway.directory.read(name), as: UTF8.self))
+        }
+        let refused = try replay(GatewayFixture.waypoint("k", "Kitchen", more: #","leaveAfter":0"#))
+        #expect(refused.code == 65, "\(refused.said)")
+        #expect(refused.said.contains("waypoint 0 ('Kitchen"), "\(refused.said)")
+        #expect(refused.said.contains("home.otrw has no beacon region that can be used"), "\(refused.said)")
+        let circle = try replay(#"{"_type":"waypoint","desc":"Home","lat":52,"lon":6,"rad":100,"tst":1}"#)
+        #expect(circle.code == 65, "\(circle.said)")
+        let none = try replay(nil)
+        #expect(none.code == 0 && none.said.contains("there are no beacon regions, so nothing comes"), "\(none.said)")
+        let sound = try replay(GatewayFixture.waypoint("k", "Kitchen"))
+        #expect(sound.code == 0 && !sound.said.contains("no beacon region"), "\(sound.said)")
+    }
+
     @Test func `Blanks of JSON5 are blanks in a file, and typographic quotes are told`() throws {
         let gateway = try GatewayProcess("", port: 0)
         let blanks = try gateway.directory.write("{\n\u{a0}\u{a0}host: \"broker.lan\",\u{3000}\n}\n", to: "blanks.json")
@@ -131,6 +172,19 @@ import Testing
         #expect(try gateway.ask("regions", "list").contains("none yet"))
     }
 
+    @Test func `A setting that stands twice is told by config check, beside mistakes too, and the file stays valid`()
+        throws
+    {
+        let gateway = try GatewayProcess("", port: 0)
+        let twice = try gateway.directory.write("{\nhost: \"a\",\ntid: \"GW\",\nhost: \"b\"\n}\n", to: "twice.json")
+        let told = "host: it stands on line 2 and again on line 4; the last one counts, so remove the other"
+        let said = try gateway.say("--config", twice, "config", "check")
+        #expect(said.contains("warning: \(told)\n") && said.contains("is valid"), "\(said)")
+        let wrong = try gateway.directory.write("{\nhost: \"a\",\nprot: 1,\nhost: \"b\"\n}\n", to: "wrong.json")
+        let refused = try gateway.say("--config", wrong, "config", "check")
+        #expect(refused.contains("prot: there is no such setting") && refused.contains("  \(told)\n"), "\(refused)")
+    }
+
     @Test func `rooms tags add changes the tag of the name, and gives no beacon and no id to two tags`() throws {
         let service = try RoomsProcess(port: 0, instance: "a", tags: [])
         for minor in [7, 9] { _ = try service.ask("rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:\(minor)") }
@@ -142,6 +196,58 @@ import Testing
         let list = try service.ask("rooms", "tags", "list").split(separator: "\n")
         #expect(
             list.count == 2 && list.last?.contains("Joan") == true && list.last?.contains(" 9 (") == true, "\(list)")
+    }
+
+    @Test(arguments: ["Jane's bag", "bob/x", "a b", "", "größe", String(repeating: "a", count: 65)])
+    func `An id that is no level of a topic is refused, and takes no tag away`(id: String) throws {
+        let service = try RoomsProcess(port: 0, instance: "a", tags: [])
+        _ = try service.ask("rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:7")
+        let said = try service.say("rooms", "tags", "add", "--rid", id, "Jane:\(BeaconScript.uuid):1:8")
+        let reason =
+            "cannot be the id of a tag, which is a level of its topics; write 1 to 64 of these characters: a to z"
+        #expect(said.contains("--rid '\(id)' \(reason)"), "\(said)")
+        let list = try service.ask("rooms", "tags", "list").split(separator: "\n")
+        #expect(list.count == 2 && list.last?.contains(" 7 (") == true, "\(list)")
+    }
+
+    @Test func `A tag that came with a key that is no level of a topic is still changed by its key`() throws {
+        let service = try RoomsProcess(port: 0, instance: "a", tags: [])
+        let tag = GatewayFixture.waypoint("a b", "Jane", suffix: ":1:7")
+        _ = try service.say("rooms", "tags", "import", try service.directory.write("[\(tag)]", to: "tags.otrw"))
+        _ = try service.ask("rooms", "tags", "add", "--rid", "a b", "Jane:\(BeaconScript.uuid):1:8")
+        let list = try service.ask("rooms", "tags", "list").split(separator: "\n")
+        #expect(list.count == 2 && list.last?.contains(" 8 (") == true, "\(list)")
+    }
+
+    @Test(
+        arguments: [
+            (["regions", "list", "x"], "regions list takes no 'x'; for one region: regions show 'x'"),
+            (["rooms", "tags", "list", "x"], "rooms tags list takes no 'x'; for one tag: rooms tags show 'x'"),
+            (["rooms", "status", "x"], "rooms status takes no 'x'; for one tag: ibeacon-gateway rooms find 'x'"),
+            (["rooms", "tags", "adop"], "rooms tags has no 'adop'; did you mean 'adopt'?"),
+            (["rooms", "tags"], "name the action: rooms tags list, show, add, remove, import, export, adopt"),
+            (["regions", "adop"], "regions has no 'adop'; did you mean 'add'?"),
+            (["rooms", "tags", "show", "x"], "there is no tag 'x'"),
+            (
+                ["config", "check", "foo.json"],
+                "config check takes no 'foo.json'; for another file write --config foo.json"
+            ),
+            (["config", "default", "x"], "config default takes no 'x'"),
+            (
+                ["phones", "add", "Jane", "Doe"],
+                "'Doe' is unexpected; quote a name that contains spaces: phones add 'Jane Doe'"
+            ),
+            (["phones", "list", "x"], "phones list takes no 'x'"),
+        ])
+    func `A word too many, or a misspelt action, is told with what was meant`(words: [String], text: String) throws {
+        let service = try RoomsProcess(port: 0, instance: "a", tags: [])
+        let output = service.directory.file("told")
+        let arguments = [
+            "--config", service.directory.file("config.json"), "--state-dir", service.directory.file("state"),
+        ]
+        let code = try ChildProcess(try GatewayProcess.program, arguments + words, output: output).wait()
+        let told = String(decoding: try service.directory.read("told"), as: UTF8.self)
+        #expect(told.contains(text) && code == (words.contains("show") ? 65 : 64), "\(code) \(told)")
     }
 
     @Test func `Tags that no gateway hears, with own times, or on the topic of a gateway are named`() throws {
@@ -162,7 +268,7 @@ import Testing
             ], "\(checked)")
         let added = try service.say("rooms", "tags", "add", "Hall:\(BeaconScript.uuid):1:7")
         #expect(added.contains("'Hall': a gateway publishes on its topic owntracks/jane/hall, too"), "\(added)")
-        let fine = try service.say("rooms", "tags", "add", "Jane:\(phone)")
+        let fine = try service.say("rooms", "tags", "add", "Jane:D33B3AE7-A582-5F11-9B50-837F99FF0EA2")
         #expect(warnings(fine).isEmpty, "\(fine)")
         let file = try service.directory.write(
             "[\(GatewayFixture.waypoint("k", "Kim", suffix: ":1:9", more: #","leaveAfter":30"#))]", to: "tags.otrw")
@@ -171,6 +277,59 @@ import Testing
             imported.contains("warning: 'Kim': leaveAfter, enterRSSI and leaveRSSI of a tag have no "), "\(imported)")
         let list = try service.ask("rooms", "tags", "list")
         #expect(list.contains("Kim") && !list.contains("LEAVE"), "\(list)")
+    }
+
+    @Test func `A tag of the configuration file is listed as one of it, and is changed there alone`() throws {
+        let service = try RoomsProcess(port: 0, instance: "a")
+        let reason = "'Jane': the tag is in the configuration file (rooms.tags); change it there"
+        func list() throws -> [String] {
+            try service.ask("rooms", "tags", "list").split(separator: "\n").map(String.init)
+        }
+        let alone = try list()
+        #expect(alone.last?.hasSuffix("beacon  configuration file") == true, "\(alone)")
+        let place = ["--config", service.directory.file("config.json"), "--state-dir", service.directory.file("state")]
+        func isRefused(_ words: [String], _ why: String) throws {
+            let (code, said) = try GatewayProcess.answer(place + words, in: service.directory)
+            #expect(code == 65 && said.contains(why), "\(words): \(code) \(said)")
+        }
+        try isRefused(["rooms", "tags", "remove", "jane"], reason)
+        _ = try service.ask("rooms", "tags", "add", "Bob:\(BeaconScript.uuid):1:8")
+        for words in [["remove", "Jane"], ["remove", "jane", "--erase"]] {
+            try isRefused(["rooms", "tags"] + words, reason)
+        }
+        try isRefused(["rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:9"], reason)
+        try isRefused(["rooms", "tags", "add", "--rid", "jane", "Joan:\(BeaconScript.uuid):1:7"], reason)
+        try isRefused(
+            ["rooms", "tags", "add", "Joan:\(BeaconScript.uuid):1:7"], "this beacon is the tag 'Jane' already")
+        let file = try service.directory.write(
+            #"[{"_type":"waypoint","tst":1,"rid":"jane","desc":"Jane:\#(BeaconScript.uuid):1:9"}]"#, to: "tags.otrw")
+        try isRefused(["rooms", "tags", "import", file], reason)
+        let same = try service.ask("rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:7")
+        #expect(same.contains("'Jane' is already there; nothing was changed") && same.contains("jane\n"), "\(same)")
+        let lines = try list()
+        #expect(
+            lines.count == 3 && lines[0].hasSuffix("SOURCE") && lines.last?.hasSuffix("beacon") == false, "\(lines)")
+        let json = try JSONValue(parsing: Array(try service.ask("rooms", "tags", "list", "--json").utf8))
+        let marks = (json["waypoints"]?.array ?? []).map {
+            "\($0["desc"]?.string?.prefix(4) ?? "") \($0["configured"]?.asBool == true)"
+        }
+        #expect(marks == ["Bob: false", "Jane true"], "\(json)")
+        _ = try service.ask("rooms", "tags", "remove", "bob")
+        #expect(try list().count == 2)
+    }
+
+    @Test func `Regions of the configuration file are named where there are none, and where they come back`() throws {
+        let region = GatewayFixture.waypoint("k", "Kitchen")
+        let gateway = try GatewayProcess("waypoints: [\(region)]", port: 0)
+        let none = try gateway.ask("regions", "list")
+        #expect(none.contains("none yet; the configuration file has 1 waypoint, which the service takes"), "\(none)")
+        let warning = "warning: 'Kitchen': it is in the configuration file (waypoints), too"
+        let same = try gateway.directory.write("[\(region)]", to: "home.otrw")
+        #expect(try !gateway.say("regions", "import", same).contains("warning"))
+        let changed = try gateway.say("regions", "add", "Kitchen:\(GatewayFixture.uuid):1:9", "--rid", "k")
+        #expect(changed.contains(warning), "\(changed)")
+        let removed = try gateway.say("regions", "remove", "k")
+        #expect(removed.contains(warning), "\(removed)")
     }
 
     @Test func `rooms tags import skips a waypoint whose beacon is another tag, and may exchange beacons`() throws {

@@ -186,7 +186,11 @@ import Testing
         let broker = try MosquittoBroker()
         defer { broker.stop() }
         let witness = try Subscriber(to: broker)
-        let service = try RoomsProcess(port: broker.port, instance: "a")
+        // Jane is no tag of the configuration file, which only that file can remove.
+        let service = try RoomsProcess(port: broker.port, instance: "a", tags: [])
+        let missing = try service.say("rooms", "history", "--json")
+        #expect(missing.contains("there is no state in \(service.directory.file("state"))"), "\(missing)")
+        _ = try service.ask("rooms", "tags", "add", "Jane:\(BeaconScript.uuid):1:7")
         let house = try RoomsHouse(port: broker.port)
         try service.start()
         #expect(service.says("the active one"), "\(service.log)")
@@ -205,11 +209,39 @@ import Testing
         #expect(json.map { $0["to"] == .null } == [false, true])
         #expect(try service.ask("rooms", "history").contains("Jane"))
         #expect(try service.ask("rooms", "history", "--csv").hasPrefix("from,to,name,room,tag,roomId\n"))
-        #expect(try service.ask("rooms", "history", "--tag", "Keys").contains("no tag was in a room yet"))
+        #expect(try service.ask("rooms", "history", "--tag", "Keys").contains("'Keys' was in no room yet"))
+        #expect(try service.ask("rooms", "history", "--tag", "JANE", "--json").contains("Kitchen"))
+        let later = try service.ask("rooms", "history", "--tag", "Jane", "--since", "2100-01-01")
+        #expect(later.contains("'Jane' was in no room since that time"), "\(later)")
+        let unknown = try service.say("rooms", "history", "--tag", "Jnae")
+        #expect(unknown.contains("there is no tag 'Jnae', and no history of one; did you mean 'Jane'?"), "\(unknown)")
+        #expect(throws: (any Error).self) { try service.ask("rooms", "history", "--tag", "Jnae") }
+        #expect(throws: (any Error).self) { try service.ask("rooms", "history", "--json", "--csv") }
         _ = try service.ask("rooms", "tags", "remove", "--erase", "jane")
         #expect(try service.ask("rooms", "history").contains("no tag was in a room yet"))
         #expect(service.stop() == 0)
         #expect(try service.ask("rooms", "history").contains("no tag was in a room yet"))
+    }
+
+    @Test func `A tag that was taken out of the configuration file is removed once the service has read it`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let tag = "Jane:\(BeaconScript.uuid):1:7"
+        let service = try RoomsProcess(port: broker.port, instance: "a", tags: [tag])
+        try service.start()
+        #expect(service.says("the active one"), "\(service.log)")
+        // With a change of the tags the service stores all of them.
+        _ = try service.ask("rooms", "tags", "add", "Bob:\(BeaconScript.uuid):1:8")
+        #expect(service.says("tags: 1 new, 0 changed, 0 removed"), "\(service.log)")
+        let file = String(decoding: try service.directory.read("config.json"), as: UTF8.self)
+        try service.directory.write(file.replacing("\"\(tag)\"", with: ""), to: "config.json")
+        let said = try service.say("rooms", "tags", "remove", "jane")
+        #expect(said.contains("'Jane' was in the configuration file when the service read it"), "\(said)")
+        service.reload()
+        #expect(eventually { (try? service.ask("rooms", "tags", "remove", "jane")) != nil }, "\(service.log)")
+        #expect(try !service.ask("rooms", "tags", "list").contains("Jane"))
+        #expect(service.says("tags: 0 new, 0 changed, 1 removed"), "\(service.log)")
+        #expect(service.stop() == 0)
     }
 
     @Test func `What the broker retains of a site is cleared when no service is active any more, and not before`()

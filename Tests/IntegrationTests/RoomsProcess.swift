@@ -78,6 +78,9 @@ final class RoomsProcess {
         return String(decoding: try directory.read(name), as: UTF8.self)
     }
 
+    /// Has it read the configuration again.
+    func reload() { process?.send(SIGHUP) }
+
     func kill() {
         process?.send(SIGKILL)
         process?.wait()

@@ -13,15 +13,17 @@ import Testing
 
         init() throws { directory = try TemporaryDirectory() }
 
-        /// Options for a radio that is a recording of two beacons. It is listened to until it ends, after a second, or later on a
-        /// busy machine.
-        func recording() throws -> [String] {
+        /// The option for a radio that is a recording of two beacons.
+        func radio() throws -> [String] {
             var air = BeaconScript()
             air.advertise(7, from: 0, to: 1, level: -50)
             air.advertise(8, from: 0, to: 1, level: -70)
             try air.write(to: directory.file("air.btsnoop"))
-            return ["--scanner", directory.file("air.btsnoop"), "--listen", "60"]
+            return ["--scanner", directory.file("air.btsnoop")]
         }
+
+        /// Options for a beacon of this radio. It is listened to until it ends, after a second, or later on a busy machine.
+        func recording() throws -> [String] { try radio() + ["--listen", "60"] }
 
         var arguments: [String] {
             ["--config", directory.file("etc/config.json"), "--state-dir", directory.file("state")]
@@ -89,8 +91,9 @@ import Testing
         #expect(person.answer("User name", "jane"), "\(person.screen)")
         #expect(person.answer("Password", "top secret"), "\(person.screen)")
         #expect(person.answer("Should Home Assistant show this gateway and its beacons? [y/N]", ""), "\(person.screen)")
-        #expect(person.answer("Where is it, as latitude, longitude", "here"), "\(person.screen)")
-        #expect(person.answer("Write two numbers", "48.858, 2.294"), "\(person.screen)")
+        #expect(person.answer("Where is it, as latitude, longitude", "48,2"), "\(person.screen)")
+        #expect(person.answer("'48,2' may be one number or two", "here"), "\(person.screen)")
+        #expect(person.answer("Write two numbers in degrees, such", "48.858, 2.294"), "\(person.screen)")
         #expect(person.answer("Name of \(Self.beacon) (empty: none)", "Keys"), "\(person.screen)")
         #expect(person.answer("Does it go where a person goes, as keys do? [y/N]", "maybe"), "\(person.screen)")
         #expect(person.answer("Please answer y or n.", "n"), "\(person.screen)")
@@ -152,7 +155,7 @@ import Testing
         let machine = try Machine()
         let (code, text) = try machine.setUp(
             ["--yes", "--host", "127.0.0.1", "--port", "\(broker.port)", "--room", "Hall"] + options
-                + machine.recording())
+                + machine.radio())
         #expect(code == 0, "\(text)")
         #expect(machine.file("config.json").contains("homeAssistant: {\"discovery\":true}") == isOn, "\(text)")
     }
@@ -185,6 +188,19 @@ import Testing
         #expect(text.contains("the phone's own: clientId, deviceId, tid, pubTopicBase"), "\(text)")
         let list = try run(try GatewayProcess.program, machine.arguments + ["regions", "list"])
         #expect(list.contains("Keys") && list.contains("a circle of 100 m"), "\(list)")
+    }
+
+    @Test func `With --config-only the waypoints of a phone are not said to be taken`() throws {
+        let machine = try Machine()
+        let old = try machine.directory.write(Self.phone, to: "phone.otrc")
+        let (code, text) = try machine.setUp(["--config-only", "--from", old, "--room", "Hall"])
+        #expect(code == 0, "\(text)")
+        #expect(
+            text.contains("Taken from the phone: the broker broker.lan:8883, the login 'jane', the place of its home."),
+            "\(text)")
+        #expect(text.contains("Not taken, because --config-only stores no regions: 2 waypoints."), "\(text)")
+        let list = try run(try GatewayProcess.program, machine.arguments + ["regions", "list"])
+        #expect(list.contains("none yet"), "\(list)")
     }
 
     @Test(
@@ -229,7 +245,9 @@ import Testing
             "another password is another configuration")
         #expect(try configure(["--force"]).code == 0 && machine.file("password") == "other\n")
         #expect(try run(try GatewayProcess.program, machine.arguments + ["regions", "list"]).contains("none yet"))
-        #expect(try configure(["--beacon", "strongest"]).code == 64)
+        for options in [["--beacon", "strongest"], ["--listen", "3"], ["--keyboard"]] {
+            #expect(try configure(options).code == 64, "\(options)")
+        }
     }
 
     @Test(arguments: [-1, 0, 12])
@@ -393,11 +411,25 @@ import Testing
 
     @Test(
         arguments: [
-            (["--beacon", "CA271EAE"], 64, "UUID"), (["--port", "99999"], 64, "--port"),
+            (["--beacon", "CA271EAE"], 64, "UUID"),
+            (
+                ["--beacon", "Keys:\(SetupTests.beacon)"], 64,
+                "begins with the name 'Keys'; the name goes into --region: --region 'Keys' --beacon '\(SetupTests.beacon)'"
+            ),
+            (["--scanner", "bluze"], 64, "or the path of a recording; did you mean 'bluez'?"),
+            (["--scanner", "hci0"], 64, "did you mean 'hci'?"), (["--scanner", "walk"], 64, "'walk' is neither a way"),
+            (["--port", "99999"], 64, "--port"),
             (["--rooms-service"], 64, "ibeacon-gateway-rooms.service"),
             (["--floor", "100"], 64, "from -9 to 99"), (["--floor", "first"], 64, "not 'first'"),
-            (["--lat", "48.8"], 64, "given together"), (["--lat", "91", "--lon", "0"], 64, "in degrees"),
+            (["--lat", "48.8"], 64, "given together"), (["--lat", "91", "--lon", "0"], 64, "write degrees from"),
+            (["--lat", "48,2"], 64, "--lat '48,2' does not fit"),
             (["--home-assistant", "--no-home-assistant"], 64, "exclude each other"),
+            (
+                ["--region", "Keys", "--person", "--keyboard", "--listen", "3"], 64,
+                "--region is for the beacon of --beacon"
+            ),
+            (["--person"], 64, "add --beacon strongest"), (["--listen", "3"], 64, "add --beacon strongest"),
+            (["--keyboard"], 64, "add --phone NAME"), (["--host", "mqtt://broker.lan", "--tls"], 64, "write mqtts://"),
             (["--beacon", "strongest"], 69, "nothing.btsnoop"),
         ] as [([String], Int32, String)])
     func `What does not fit is said, and nothing is written`(words: [String], code: Int32, text: String) throws {
@@ -430,7 +462,7 @@ import Testing
             ["allow_anonymous false", "password_file \(machine.directory.file("passwords"))"], in: machine.directory)
         defer { broker.stop() }
         let old = try machine.directory.write(Self.roomAssistant(port: UInt16(broker.port)), to: "local.yml")
-        let (code, text) = try machine.setUp(["--yes", "--from", old] + machine.recording())
+        let (code, text) = try machine.setUp(["--yes", "--from", old] + machine.radio())
         #expect(code == 0, "\(text)")
         #expect(
             text.contains("NOT translated:\n  line 1, global.integrations[2]: 'gpio' has no counterpart"), "\(text)")

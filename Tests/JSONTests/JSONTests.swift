@@ -17,6 +17,26 @@ import Testing
     }
 
     @Test(
+        "A member that stands twice is found with its path and both lines, and the last one is read",
+        arguments: [
+            ("{a: 1, b: 2}", []), ("{a: 1, a: 2}", ["a 1 1"]),
+            ("{a: 1,\n b: 2,\n 'a': 3,\n \"a\": 4}", ["a 1 3", "a 3 4"]),
+            ("{a: {b: 1},\n c: {b: 1}}", []), ("{a: {b: 1,\n b: 2}}", ["a.b 1 2"]),
+            ("\u{feff}{t: [{x: 1}, {x: 1,\n y: [[], {z: 1, z: 2}],\n x: 1}]}", ["t[1].y[1].z 2 2", "t[1].x 1 3"]),
+            ("{a: {b: 1},\n a: {b: 2}}", ["a 1 2"]), ("[1, 1]", []), ("{\"\\u0061\": 1, a: 2}", ["a 1 1"]),
+        ] as [(String, [String])])
+    func repeatedMembers(text: String, found: [String]) throws {
+        let repeated = try JSONValue.repeatedMembers(in: text.utf8, dialect: .json5)
+        #expect(repeated.map { "\($0.path) \($0.firstLine) \($0.line)" } == found)
+    }
+
+    @Test func `A text with thousands of repetitions lists a hundred, and one that cannot be read is refused`() throws {
+        let text = "{" + String(repeating: "a:1,", count: 5000) + "}"
+        #expect(try JSONValue.repeatedMembers(in: text.utf8, dialect: .json5).count == 100)
+        #expect(throws: JSONError.self) { try JSONValue.repeatedMembers(in: "{a: 1, a: }".utf8, dialect: .json5) }
+    }
+
+    @Test(
         "JSON5 is read where a person writes",
         arguments: [
             ("{a: 1, /* why */ 'b': \"c\", // end\n}", JSONValue.object(["a": 1, "b": "c"])), ("[1,2,]", [1, 2]),

@@ -26,8 +26,10 @@ import Testing
     }()
 
     /// The cycles in which the room changes, -1 for none.
-    private static func changes(of levels: [[(gateway: Int, level: Double)]]) -> [[Int]] {
-        var (rule, found): (Bermuda, [[Int]]) = (Bermuda(rooms: rooms), [])
+    private static func changes(
+        of levels: [[(gateway: Int, level: Double)]], computations: Int = 2
+    ) -> [[Int]] {
+        var (rule, found): (Bermuda, [[Int]]) = (Bermuda(rooms: rooms, computationsPerCycle: computations), [])
         for (number, heard) in levels.enumerated() {
             let time = Double(number) * cycle
             for (gateway, level) in heard { rule.hear(level, gateway: gateway, at: time - 0.3) }
@@ -59,6 +61,55 @@ import Testing
             Array(repeating: [(0, -50.0)], count: 20) + Array(repeating: [], count: 40)
             + Array(repeating: [(0, -75.0), (2, -70.0)], count: 10)
         #expect(Self.changes(of: levels) == [[0, 0], [48, -1], [60, 1]])
+    }
+
+    /// A challenger that is a fifth closer needs four computations.
+    @Test(arguments: [(2, 11), (1, 13)])
+    func `What is followed by a fixed address is computed once in each cycle`(computations: Int, cycle: Int) {
+        let levels = Array(repeating: [(0, -60.0)], count: 10) + Array(repeating: [(0, -60.0), (2, -57.0)], count: 10)
+        #expect(Self.changes(of: levels, computations: computations) == [[0, 0], [cycle, 1]])
+    }
+
+    /// No rule changes its room a minute after the last reading, so that the ticks of a pause are passed over.
+    @Test(arguments: [20.0, 61, 100, 4000])
+    func `A pause of any length ends as if each second of it was counted`(pause: Double) {
+        for (name, rule) in peerRules(rooms: Self.rooms) {
+            let readings = (0..<40).map { number in
+                let time = Double(number) + 0.317 + (number < 20 ? 0 : pause)
+                return PeerReading(time: time, level: number % 3 == 0 ? -60 : -70, gateway: number * 7 % 3)
+            }
+            let end = 200 + pause
+            #expect(Self.rooms(rule, readings, end) == Self.roomsOfEachSecond(rule, readings, end), "\(name)")
+        }
+    }
+
+    private static func rooms(_ rule: any PeerRule, _ readings: [PeerReading], _ end: Double) -> [Int] {
+        var rule = rule
+        return rule.play(readings, in: 0...end).map(\.room)
+    }
+
+    private static func roomsOfEachSecond(_ rule: any PeerRule, _ readings: [PeerReading], _ end: Double) -> [Int] {
+        var (rule, found, tickAt) = (rule, [Int](), 0.0)
+        func note() { if let room = rule.room, found.last != room { found.append(room) } }
+        for reading in readings + [PeerReading(time: end, level: 0, gateway: -1)] {
+            while tickAt <= reading.time {
+                rule.tick(at: tickAt)
+                note()
+                tickAt += cycle
+            }
+            guard reading.gateway >= 0 else { continue }
+            rule.hear(reading.level, gateway: Int(reading.gateway), at: reading.time)
+            note()
+        }
+        return found
+    }
+
+    /// A clock that was set from 1970: 1.7 billion ticks.
+    @Test(.timeLimit(.minutes(1))) func `A pause of fifty years takes no time`() {
+        for (_, rule) in peerRules(rooms: Self.rooms) {
+            let readings = [5, 1_790_000_000].map { PeerReading(time: $0, level: -60, gateway: 2) }
+            #expect(Self.rooms(rule, readings, 1_790_000_100) == [1])
+        }
     }
 
     @Test func `A tag of which nothing is heard for thirty seconds is in no room`() {

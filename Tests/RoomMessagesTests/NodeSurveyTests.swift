@@ -1,4 +1,5 @@
 import Base
+import RoomMessages
 import Rooms
 import SiteProtocol
 import Testing
@@ -34,6 +35,19 @@ import Testing
         house.live(minutes: 30)
         #expect(house.survey?.due == nil && house.survey?.stored.isEmpty == true)
         #expect(house.fleet.stored["a"]?.surveyLevels == [])
+    }
+
+    /// A replay has no name among the services, and its recording no list that asks a gateway.
+    @Test(arguments: [true, false]) func `A replay measures what nodes hear of each other if the settings say so`(
+        isOn: Bool
+    ) throws {
+        var settings = SiteSettings()
+        settings.surveysGateways = isOn
+        var replay = RoomReplay(settings)
+        for line in NodeHouse.recording(minutes: 30) { try replay.play(line: line.utf8, { _ in }, { _ in }) }
+        var pairs: [LevelSurvey.StoredPair] = []
+        if case .store(.surveyLevels(let stored))? = replay.site.survey.stored.first { pairs = stored }
+        #expect(pairs.count == (isOn ? 12 : 0) && (replay.site.survey.due != nil) == isOn)
     }
 
     // MARK: What counts for nothing
@@ -151,14 +165,43 @@ private struct NodeHouse {
     }
 
     private mutating func speak(_ receiver: String, of sender: String) {
-        let places = [sender, receiver].map { Self.nodes.firstIndex(of: $0) ?? 0 }
         let level =
-            -50 - 6 * Float(abs(places[0] - places[1])) - (covers[sender] ?? 0) - (covers[receiver] ?? 0)
-            + (gains[receiver] ?? 0)
-        fleet.publish(
-            "espresense/devices/node:\(sender)/\(receiver)",
-            Array(
-                #"{"mac":"a4cf12d03f31","id":"node:\#(sender)","name":"\#(sender)","rssi@1m":-59,"rssi":\#(level),"rxAdj":0,"rssiVar":2.10,"distance":3.09,"var":0.41,"int":1480}"#
-                    .utf8))
+            Self.level(sender, at: receiver) - (covers[sender] ?? 0) - (covers[receiver] ?? 0) + (gains[receiver] ?? 0)
+        fleet.publish(Self.topic(receiver, of: sender), Array(Self.reading(of: sender, level).utf8))
+    }
+
+    private static func level(_ sender: String, at receiver: String) -> Float {
+        let places = [sender, receiver].map { nodes.firstIndex(of: $0) ?? 0 }
+        return -50 - 6 * Float(abs(places[0] - places[1]))
+    }
+
+    private static func topic(_ receiver: String, of sender: String) -> String {
+        "espresense/devices/node:\(sender)/\(receiver)"
+    }
+
+    private static func reading(of sender: String, _ level: Float) -> String {
+        #"{"mac":"a4cf12d03f31","id":"node:\#(sender)","name":"\#(sender)","rssi@1m":-59,"rssi":\#(level),"rxAdj":0,"rssiVar":2.10,"distance":3.09,"var":0.41,"int":1480}"#
+    }
+
+    /// The lines of a recording of nodes that each say every ten seconds what they hear of each other.
+    static func recording(minutes: Int) -> [String] {
+        func line(_ second: Int, _ topic: String, _ payload: String) -> String {
+            #"{"tst":\#(1_700_000_000 + second),"topic":"\#(topic)","payload":\#(payload)}"#
+        }
+        let uuid = "e5ca1ade-f007-ba11-0000-000000000000"
+        var lines = nodes.enumerated().map { number, node in
+            line(
+                0, "espresense/settings/iBeacon:\(uuid)-\(208 + number)-62918/config",
+                #"{"id":"node:\#(node)","name":"\#(node)"}"#)
+        }
+        for second in stride(from: 10, to: minutes * 60, by: 10) {
+            for receiver in nodes {
+                for sender in nodes where sender != receiver {
+                    let payload = reading(of: sender, level(sender, at: receiver))
+                    lines.append(line(second, topic(receiver, of: sender), payload))
+                }
+            }
+        }
+        return lines
     }
 }

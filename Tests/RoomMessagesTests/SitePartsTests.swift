@@ -89,6 +89,66 @@ private func reports(_ effects: [Site.Effect]) -> [SitePublication] {
         regions.apply([region("b", 8)])
         #expect(regions.refusal(of: request, regions.tags(&effects))?.contains(reason) == true)
     }
+
+    /// The tag a (beacon 7) of the file has the key f; the tag b (beacon 8) is stored. Of a waypoint without a key, the time stamp says
+    /// which region it means.
+    private static let edits: [(RegionChange, Bool)] = [
+        (.remove(rid: "f"), true), (named("a", 9, rid: "a"), true), (named("a", 9, rid: "f"), true),
+        (named("x", 7, rid: "f"), true), (named("x", 9, rid: "none", isRIDDerived: true), true),
+        (
+            .removeMeant(
+                RegionRemoval(rid: "none", timestamp: nil, description: RegionDescription(name: "a", pattern: nil))),
+            true
+        ),
+        (named("a", 7, rid: "f"), false), (named("a", 7, rid: "a"), false), (.remove(rid: "b"), false),
+        (.remove(rid: "none"), false), (named("b", 9, rid: "b"), false), (named("c", 5, rid: "c"), false),
+        (
+            .removeMeant(
+                RegionRemoval(rid: "none", timestamp: nil, description: RegionDescription(name: "b", pattern: nil))),
+            false
+        ),
+    ]
+
+    private static func named(
+        _ name: String, _ minor: UInt16, rid: String, isRIDDerived: Bool = false
+    ) -> RegionChange {
+        let pattern = BeaconPattern(uuid: uuid, major: 1, minor: minor)
+        return .set(
+            Region(rid: rid, description: RegionDescription(name: name, pattern: pattern), timestamp: 5),
+            isRIDDerived: isRIDDerived)
+    }
+
+    @Test(arguments: edits)
+    func `An edit of a tag of the configuration file is refused by name, and others are not`(
+        change: RegionChange, isRefused: Bool
+    ) {
+        // The key f is no id of the tag, as where it was derived from name and time.
+        let rid = derivedRID(name: "a", timestamp: 5)
+        func keyed(_ change: RegionChange) -> RegionChange {
+            switch change {
+            case .set(var region, let isRIDDerived):
+                if region.rid == "f" { region.rid = rid }
+                return .set(region, isRIDDerived: isRIDDerived)
+            case .remove(rid: "f"): return .remove(rid: rid)
+            default: return change
+            }
+        }
+        var regions = TagRegions()
+        var stored = RegionSet()
+        stored.apply([region("b", 8)])
+        regions.restore(stored, configured: [keyed(Self.named("a", 7, rid: "f"))])
+        #expect(regions.configuredIDs == ["a"])
+        let (possible, refusals) = regions.sparingConfigured([keyed(change), region("d", 4)])
+        #expect(possible.count == (isRefused ? 1 : 2))
+        #expect(refusals.count == (isRefused ? 1 : 0))
+        #expect(refusals.allSatisfy { $0.hasPrefix("'a': the tag is in the configuration file") }, "\(refusals)")
+    }
+
+    @Test func `Without tags in the configuration file every edit is possible`() {
+        var regions = TagRegions()
+        regions.apply([region("b", 8)])
+        #expect(regions.sparingConfigured([.remove(rid: "b")]).possible == [.remove(rid: "b")])
+    }
 }
 
 /// The shared list, without the tags that it is about.

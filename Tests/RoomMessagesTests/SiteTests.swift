@@ -273,6 +273,27 @@ import Testing
         #expect(names.last == "Joan", "\(names)")
     }
 
+    @Test(arguments: [RegionChange.remove(rid: "jane"), SiteFleet.change("Jane:17")])
+    func `An edit of a tag of the configuration file changes nothing, and the log says where to change it`(
+        change: RegionChange
+    ) throws {
+        var settings = SiteSettings()
+        settings.tags = [SiteFleet.change("Jane:7")]
+        var site = Site(settings)
+        _ = site.handle(.start(StoredSite()), at: instant(0))
+        let before = site.tags
+        let edits = [SiteEdit(id: 1, .tags(change)), SiteEdit(id: 2, .tags(SiteFleet.change("Bob:8")))]
+        let effects = site.handle(.edits(edits), at: instant(1))
+        #expect(site.tags.map(\.name) == ["Jane", "Bob"] && site.tags.first == before.first)
+        let lines = effects.compactMap { if case .log(.warning, let text, _) = $0 { text } else { nil } }
+        #expect(
+            lines == [
+                "tags: an edit is refused: 'Jane': the tag is in the configuration file (rooms.tags); change it there"
+            ])
+        // A refused edit is taken: it does not come again.
+        #expect(effects.contains { if case .editsTaken(topic: nil, upTo: 2) = $0 { true } else { false } })
+    }
+
     @Test func `A reload before the state is read stores nothing, and the start takes its tags`() throws {
         var settings = SiteSettings()
         settings.instance = "b"

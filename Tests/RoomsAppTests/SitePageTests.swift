@@ -93,6 +93,13 @@ import Testing
         #expect(away["findings"]?.array?.map { $0["subject"]?.string } == ["broker"])
     }
 
+    @Test func `A page that is not served is told by the service`() {
+        let reason = "the status page cannot listen on 127.0.0.1:8081: Address already in use"
+        #expect(!findings().contains(reason))
+        fixture.status.pageProblem = (reason, "end it")
+        #expect(findings().contains(reason))
+    }
+
     @Test func `A tag that only gateways heard which do not listen any more is as last known, and so is their room`() {
         fixture.stay(in: 0, seconds: 20)
         for gateway in 0..<2 {
@@ -222,6 +229,7 @@ import Testing
         let reasons = reasons("jane")
         #expect(reasons.contains("Heard by g0 at -50 dBm, g1 at -75 dBm"), "\(reasons)")
         #expect(reasons.contains("Probable rooms: Kitchen"))
+        if case .json(let tag)? = get("/tag.json", ["id": "jane"]) { #expect(tag["configured"] == true) }
         #expect(get("/tag.json", ["id": "nobody"]) == .refused(status: 404, "there is no such tag"))
         #expect(get("/tag.json", [:]) == .refused(status: 400, "say which: /tag.json?id=ID"))
     }

@@ -77,6 +77,30 @@ import Testing
         #expect(fixture.bus.calls.isEmpty)
     }
 
+    @Test(arguments: [3, 4] as [Int32])
+    func `What Avahi failed to announce is given back, and announced when it is tried again`(state: Int32) {
+        fixture.publish()
+        fixture.state(state)
+        #expect(fixture.bus.sent.map { "\($0.member) \($0.path)" } == ["Free /Client1/EntryGroup1"])
+        #expect(fixture.publication.mayTryAgain)
+        fixture.publication.tryAgain()
+        fixture.publication.tryAgain()
+        #expect(fixture.bus.calls == ["EntryGroupNew"])
+        fixture.publish()
+        #expect(fixture.publication.isPublished && fixture.publication.problem == nil)
+    }
+
+    @Test func `Where no Avahi runs, its start is waited for, and nothing is tried`() {
+        fixture.bus.refuse("EntryGroupNew", with: "org.freedesktop.DBus.Error.ServiceUnknown")
+        fixture.publication.tryAgain()
+        #expect(fixture.publication.problem != nil && fixture.bus.calls.isEmpty)
+        fixture.owner(":1.9")
+        fixture.publish()
+        fixture.owner("")
+        fixture.publication.tryAgain()
+        #expect(fixture.bus.calls.isEmpty)
+    }
+
     @Test func `After a restart of Avahi the service is announced again`() {
         fixture.publish()
         fixture.owner("")

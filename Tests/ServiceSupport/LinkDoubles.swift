@@ -213,6 +213,7 @@ package final class StatusDouble: StatusLink {
     package private(set) var page: (any PageSource)?
     package private(set) var settings: StatusServerSettings?
     package private(set) var changes = 0
+    package var pageProblem: (text: String, remedy: String)?
 
     package init() {}
 

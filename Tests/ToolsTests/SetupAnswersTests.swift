@@ -1,7 +1,10 @@
 import Base
 import Configuration
+import JSON
 import Regions
 import ServiceDiscovery
+import System
+import TestSupport
 import Testing
 
 @testable import Tools
@@ -27,11 +30,64 @@ import Testing
 
     @Test(
         arguments: [
-            ("48.858, 2.294", [48.858, 2.294]), ("-33 151.2", [-33, 151.2]), ("90,180", [90, 180]), ("91, 0", nil),
+            ("48.858, 2.294", [48.858, 2.294]), ("-33 151.2", [-33, 151.2]), ("90, 180", [90, 180]), ("91, 0", nil),
+            ("48.2,16.37", [48.2, 16.37]), ("48,2", nil), ("48,2 16,37", nil), ("48,2, 16,37", nil),
             ("0, 181", nil), ("1", nil), ("1, 2, 3", nil), ("here", nil), ("nan, 1", nil), ("inf 1", nil),
         ] as [(String, [Double]?)])
     func `A place is two numbers within the ranges of degrees`(text: String, place: [Double]?) {
         #expect(PlaceQuestion.coordinates(text).map { [$0.latitude, $0.longitude] } == place)
+    }
+
+    @Test func `A decimal comma is explained where a place is asked for`() {
+        let advice = PlaceQuestion.advice(for: "48,2")
+        #expect(advice.hasPrefix("'48,2' may be one number or two.") && advice.contains("such as 48.2, 16.37"))
+        #expect(PlaceQuestion.advice(for: "here").hasPrefix("Write two numbers in degrees"))
+    }
+
+    @Test(
+        arguments: [
+            (["lat": "48.2", "lon": "-16.5"], [48.2, -16.5], nil), (["lat": "48.2"], nil, "given together"),
+            (["lon": "16"], nil, "given together"),
+            (
+                ["lat": "48,2"], nil,
+                "--lat '48,2' does not fit; write degrees from -90 to 90, with a point and no comma, such as 48.858"
+            ),
+            (["lon": "16,37"], nil, "--lon '16,37' does not fit; write degrees from -180 to 180, with a point"),
+            (["lat": "48,2", "lon": "16"], nil, "--lat '48,2' does not fit"),
+            (["lat": "480", "lon": "1"], nil, "--lat '480' does not fit; write degrees from -90 to 90, such as"),
+            (["lat": "48", "lon": "181"], nil, "--lon '181' does not fit"),
+            (["lat": "nan", "lon": "1"], nil, "--lat 'nan' does not fit"), (["lat": "", "lon": "1"], nil, "--lat ''"),
+        ] as [([String: String], [Double]?, String?)])
+    func `Each option for the place is one number, and is named if it is none`(
+        options: [String: String], place: [Double]?, refusal: String?
+    ) {
+        var arguments = Arguments()
+        for (option, value) in options { arguments.add(option, value) }
+        let question = PlaceQuestion(arguments: arguments, dialogue: Dialogue(isInteractive: false))
+        do throws(Failure) {
+            let answer = try question.answer(known: nil)
+            #expect(answer.map { [$0.latitude, $0.longitude] } == place && refusal == nil)
+        } catch {
+            #expect(error.message.contains(refusal ?? "no refusal") && error.code == .usage, "\(error.message)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil), ("auto", nil), ("mgmt", "mgmt"), ("bluez", "bluez"), ("x.btsnoop", ["capture": "/d/x.btsnoop"]),
+            ("./walk", ["capture": "/d/./walk"]),
+        ] as [(String?, JSONValue?)])
+    func `A way to listen or the path of a recording is a scanner`(word: String?, member: JSONValue?) throws {
+        let scanner = SetupScanner(word)
+        try scanner.check()
+        #expect(scanner.member { "/d/" + $0 } == member)
+    }
+
+    @Test func `A recording without an ending is taken where it exists`() throws {
+        let directory = try TemporaryDirectory()
+        try SetupScanner(try directory.write("", to: "walk")).check()
+        let failure = #expect(throws: Failure.self) { try SetupScanner("walk-that-is-not-there").check() }
+        #expect(failure?.code == .usage)
     }
 
     @Test(

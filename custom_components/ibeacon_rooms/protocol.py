@@ -8,11 +8,9 @@ import uuid
 # Limits of the site: beacons of a message, tags, bytes of their list, phones of a card, bytes of a key.
 MOST_BEACONS, MOST_TAGS, MOST_LIST_BYTES, MOST_PHONES = 256, 10_000, 4 << 20, 128
 LONGEST_KEY = 32
-# OwnTracks' envelope, in the form in which every program of the site writes it.
-HEAD, TAIL = b'{"_type":"encrypted","data":"', b'"}'
+HEAD, TAIL = b'{"_type":"encrypted","data":"', b'"}'  # OwnTracks' envelope, in the form in which every program of the site writes it
 ASSUMED_POWER = -59  # of what says none: that of a phone at one metre, in dBm
-# A receiver that hears no tag says so this often, in seconds, and for ATTENTION after a tag was heard each second.
-KEEPALIVE, ATTENTION = 10, 30
+KEEPALIVE, ATTENTION = 10, 30  # seconds: a receiver that hears no tag says so this often, and for ATTENTION after a tag each second
 NAMESPACE = uuid.UUID("0b87d8b3-eed6-4bff-9daa-54326bacec6a")  # of phones and fixed addresses
 STALL = 2  # seconds: what comes later than this after the second before shows that Home Assistant stood still
 
@@ -140,8 +138,7 @@ class Feed:
         if now - self.told < pause:
             return []
         reports = self.packets or int(listening and since_packet < now - self.told)
-        entries = list(self.readings.items())
-        messages = []
+        entries, messages = list(self.readings.items()), []
         for first in range(0, len(entries) or 1, MOST_BEACONS):
             beacons = ",".join(self._reading(*entry, now) for entry in entries[first:first + MOST_BEACONS])
             messages.append(

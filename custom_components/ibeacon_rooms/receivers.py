@@ -58,8 +58,8 @@ class Receivers:
             bluetooth.async_register_callback(
                 self.hass, self._seen, BluetoothCallbackMatcher(connectable=False), bluetooth.BluetoothScanningMode.PASSIVE),
             mqtt.async_subscribe_connection_status(self.hass, self._connected),
-            await mqtt.async_subscribe(self.hass, f"ibeacon-rooms/{self.site}/tags", self._tags, 1, None),
-            await mqtt.async_subscribe(self.hass, f"ibeacon-rooms/{self.site}/phones/+", self._phones, 1, None),
+            *[await mqtt.async_subscribe(self.hass, f"ibeacon-rooms/{self.site}/{topic}", taken, 1, None) for topic, taken in (
+                ("tags", self._tags), ("phones/+", self._phones), ("gateway/+", self._card))],
             async_track_time_interval(self.hass, self._tick, timedelta(seconds=1)),
         ]
 
@@ -77,21 +77,27 @@ class Receivers:
 
     @callback
     def _connected(self, is_connected: bool) -> None:
-        # The broker may have lost the cards.
-        self.cards.clear()
+        # The broker may have lost the cards, and says after each connection whether there is a list.
+        self._search(None)
 
     @callback
     def _tags(self, message: mqtt.ReceiveMessage) -> None:
         issue = f"unreadable_{self.site}"
         try:
-            self.tags = protocol.tags(self.seal.opened(message.payload)) if message.payload else None
+            tags = protocol.tags(self.seal.opened(message.payload)) if message.payload else None
         except ValueError as error:
             ir.async_create_issue(
                 self.hass, DOMAIN, issue, is_fixable=False, severity=ir.IssueSeverity.ERROR, translation_key="unreadable",
                 translation_placeholders={"site": self.site, "reason": str(error)})
             return
         ir.async_delete_issue(self.hass, DOMAIN, issue)
-        self._search()
+        self._search(tags)
+
+    @callback
+    def _card(self, message: mqtt.ReceiveMessage) -> None:
+        # Somebody removed a card. A scanner that is still there publishes it again.
+        if not message.payload:
+            self.cards.pop(message.topic.rpartition("/")[2], None)
 
     @callback
     def _phones(self, message: mqtt.ReceiveMessage) -> None:
@@ -100,11 +106,14 @@ class Receivers:
         # Keys of phones are never plain. `rooms status` names a gateway with another key.
         with suppress(ValueError):
             self.lists[gateway] = protocol.phones(self.seal.opened(message.payload), gateway) if self.seal.box else {}
-        self._search()
+        self._search(self.tags)
 
     @callback
-    def _search(self) -> None:
-        """Other tags or keys: follows again the addresses that Home Assistant knows."""
+    def _search(self, tags: set[str] | None) -> None:
+        """Other tags or keys: follows again the addresses that Home Assistant knows. A list after none needs the cards."""
+        self.tags = tags
+        if tags is None:
+            self.cards.clear()
         keys = {beacon: found for phones in self.lists.values() for beacon, found in phones.items()}
         self.ciphers = {
             beacon: [get_cipher_for_irk(key) for key in keys[beacon]] for beacon in (self.tags or set()) & keys.keys()}
@@ -180,9 +189,8 @@ class Receivers:
         await self._cards(entries, scanners)
         for source in entries:
             scanner = scanners.get(source)
-            messages = self._feed(source).messages(
-                now, seconds, bool(scanner and scanner.scanning), scanner.time_since_last_detection() if scanner else now)
-            for message in messages:
+            since = scanner.time_since_last_detection() if scanner else now
+            for message in self._feed(source).messages(now, seconds, bool(scanner and scanner.scanning), since):
                 await self._publish(f"heard/{protocol.receiver(source)}", message)
 
     async def _cards(self, entries: dict[str, ConfigEntry | None], scanners: dict[str, bluetooth.BaseHaScanner]) -> None:
@@ -192,12 +200,9 @@ class Receivers:
             kind = entry.data.get("source_domain", "adapter") if entry else "scanner"
             cards[protocol.receiver(source)] = protocol.card(
                 self._room(entry), self.version, f"Home Assistant {kind}", self.since, source, list(self.ciphers))
-        for source in self.feeds.keys() - entries.keys():
-            del self.feeds[source]
+        self.feeds = {source: feed for source, feed in self.feeds.items() if source in entries}
         names = {protocol.receiver(source): scanners[source].name if source in scanners else source for source in entries}
-        for receiver, card in cards.items():
-            if self.cards.get(receiver) == card:
-                continue
+        for receiver, card in sorted(cards.items() - self.cards.items()):
             self.cards[receiver] = card
             if not card or b'"room"' in card:
                 ir.async_delete_issue(self.hass, DOMAIN, f"no_area_{receiver}")
@@ -219,5 +224,4 @@ class Receivers:
         return None
 
     async def _publish(self, topic: str, payload: bytes, retain: bool = False) -> None:
-        topic = f"ibeacon-rooms/{self.site}/{topic}"
-        await mqtt.async_publish(self.hass, topic, self.seal.sealed(payload), int(retain), retain)
+        await mqtt.async_publish(self.hass, f"ibeacon-rooms/{self.site}/{topic}", self.seal.sealed(payload), int(retain), retain)

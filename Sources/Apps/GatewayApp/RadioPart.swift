@@ -25,6 +25,7 @@ final class RadioPart: RadioOutput {
 
     func start() { link.start(self) }
     func stop() { link.stop() }
+    func restartScan() { link.restartScan() }
 
     // MARK: - What it hears
 

@@ -39,6 +39,7 @@ extension RoomService: SitePageOwner {
         frame.service.refusal = site.election.refusal
         frame.refusals = app.watch.refusals
         frame.queue = app.watch.queue(app.links.store.counters)
+        frame.pageFinding = app.links.status?.pageProblem.map { Finding(unservedPage: $0.text, remedy: $0.remedy) }
         frame.storeProblem = app.watch.storeProblem
         frame.service.dropped = UInt64(max(0, app.links.broker.droppedMessages))
         frame.service.refused = door.refused

@@ -213,6 +213,7 @@ final class SitePage: PageSource {
         let influences = site.engine.influences(ofTag: index)
         return [
             "id": .string(site.tags[index].id), "name": .shown(site.tags[index].name),
+            "configured": .bool(site.siteTags.regions.configuredIDs.contains(site.tags[index].id)),
             "reasons": .array(
                 SiteText.reasons(
                     tag, influences, leaveTimeout: site.engine.leaveTimeout(ofTag: index, at: now), at: now

@@ -105,6 +105,8 @@ struct SiteSnapshot {
     var broker: BrokerState
     var queue = QueueState()
     var refusals = RefusalRecord()
+    /// Why the page is not served although it is wanted; nil: nothing is in its way.
+    var pageFinding: Finding?
     /// Why the state cannot be written; nil if it can.
     var storeProblem: String?
     var tags: [ShownTag] = []
@@ -178,7 +180,7 @@ extension SiteSnapshot {
                 ))
         }
         if isCurrent { findings += gatewayFindings + [unheardFinding].compactMap(\.self) }
-        if let low = tagCounts.batteryFinding(named: Self.mostNamed) { findings.append(low) }
+        findings += [pageFinding, tagCounts.batteryFinding(named: Self.mostNamed)].compactMap(\.self)
         if let newer = service.newerVersion { findings.append(Finding(newer: newer, than: service.version)) }
         return findings
     }

@@ -54,7 +54,7 @@ package struct Visits {
     }
 
     /// The id of the tag whose topic the transition has.
-    static func tag(of entry: PastTransition) -> String {
+    package static func tag(of entry: PastTransition) -> String {
         entry.tracker.split(separator: "/").last.map(String.init) ?? entry.tracker
     }
 

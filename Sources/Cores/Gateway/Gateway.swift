@@ -221,15 +221,15 @@ package struct Gateway: Sendable {
         case .changeRegions(let tracker, let changes):
             return tracking.merge(changes, of: tracker, by: messages).effects
         case .reportLocation(let tracker, let pointOfInterest):
-            guard trackers[tracker].position(standing: configuration.position).isKnown else {
-                let text = "no location is published: \(TrackerState.placeIsUnknown)"
-                return [.log(LogEntry(.warning, "place", text))]
-            }
+            if let reason = reasonToRefuse(request) { return [.log(LogEntry(.warning, "place", reason))] }
             return tracking.location(of: tracker, .manual, pointOfInterest: pointOfInterest, by: messages)
         case .setMonitoring(let tracker, let mode):
             return tracking.switchMonitoring(of: tracker, to: mode, by: messages)
         }
     }
+
+    /// Why a request would change and publish nothing; nil: it is carried out.
+    package func reasonToRefuse(_ request: Request) -> String? { request.reasonToRefuse(trackers, messages) }
 
     /// Merges edits of the command line like the regions of a command.
     private mutating func merge(_ new: [RegionEdit]) -> [Effect] {

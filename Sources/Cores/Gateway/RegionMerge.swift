@@ -17,10 +17,12 @@ struct RegionMerge {
     /// The number of regions that are refused.
     var refused: UInt64 { isRefused ? UInt64(difference.inserted.count) : 0 }
 
+    /// Why it is refused.
+    var reason: String { "this would make \(total) regions; at most \(Gateway.mostRegions) are allowed" }
+
     /// The line of the log for a merge that is refused.
     var refusal: Gateway.Effect {
-        let text = "this would make \(total) regions; at most \(Gateway.mostRegions) are allowed"
-        return .log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(text)"))
+        .log(LogEntry(.warning, "regions-refused", "regions: nothing is changed: \(reason)"))
     }
 }
 

@@ -1,3 +1,4 @@
+import Configuration
 package import OwnTracks
 package import Regions
 
@@ -10,6 +11,20 @@ package enum Request: Sendable {
     var tracker: Int {
         switch self {
         case .changeRegions(let tracker, _), .reportLocation(let tracker, _), .setMonitoring(let tracker, _): tracker
+        }
+    }
+
+    /// Why the request would change and publish nothing; nil: it is carried out.
+    func reasonToRefuse(_ trackers: Trackers, _ messages: Messages) -> String? {
+        guard trackers.indices.contains(tracker) else { return "there is no such tracker" }
+        switch self {
+        case .changeRegions(_, let changes):
+            let merge = trackers[tracker].merging(changes, total: trackers.regionCount, epoch: messages.epoch)
+            return merge.isRefused ? merge.reason : nil
+        case .reportLocation:
+            let isKnown = trackers[tracker].position(standing: messages.settings.position).isKnown
+            return isKnown ? nil : "no location is published: \(TrackerState.placeIsUnknown)"
+        case .setMonitoring: return nil
         }
     }
 }

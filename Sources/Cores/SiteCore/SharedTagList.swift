@@ -64,15 +64,15 @@ package struct SharedTagList: Sendable {
     private var offer: Offer?
     /// Where the list is.
     let topic: String
-    /// The beacons that gateways are asked to send; nil: they are asked for none.
+    /// The beacons that gateways are asked to send; nil: there is no survey.
     package private(set) var minors: SurveyMinors?
     /// Whether they have changed since this service last published its list.
     private var areMinorsNew = false
 
     init(_ settings: SiteSettings) {
         (instance, isSealed) = (settings.instance ?? "", settings.areCardsSealed)
-        // A replay sends nothing: the gateways were asked by the service that was recorded.
-        if settings.surveysGateways, !instance.isEmpty { minors = SurveyMinors(site: settings.site ?? "") }
+        // A replay asks nobody. ESPresense nodes need not be asked, and the list that was recorded says who was.
+        if settings.surveysGateways { minors = SurveyMinors(site: settings.site ?? "") }
         topic = RoomTopic.tags(site: settings.site ?? "").text
     }
 
@@ -332,7 +332,7 @@ package struct SharedTagList: Sendable {
 
     // MARK: - What gateways send
 
-    /// The list belongs to a recording, whose service asked the gateways.
+    /// The list belongs to a recording, whose service asked the gateways. One that asks none ends no survey.
     mutating func replaySurvey(of list: TagList) { minors = list.survey.map(SurveyMinors.init) ?? minors }
 
     /// Asks these gateways to send their beacons, and publishes the list if that changes it. Its version stays: the tags are the same, and

@@ -31,7 +31,7 @@ package struct SiteSettings: Hashable, Sendable {
     package var areCardsSealed = false
     /// Whether the rooms of tags are published as ESPresense nodes would publish them.
     package var publishesVirtualNodes = false
-    /// Whether gateways are asked to send beacons, so that they hear each other.
+    /// Whether gateways are asked to send beacons, so that they hear each other. A replay asks none, and counts what was heard.
     package var surveysGateways = false
     /// The largest numbers of gateways, rooms and tags.
     package var bounds = RoomEngine.Bounds()

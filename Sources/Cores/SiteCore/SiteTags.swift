@@ -89,7 +89,9 @@ package struct SiteTags: Sendable {
                 erasures += [.eraseHistory(topic: topic), .editsTaken(topic: topic, upTo: edit.id)]
             }
         }
-        changes = possible(changes, &effects) ?? []
+        let (spared, refusals) = regions.sparingConfigured(changes)
+        effects += refusals.prefix(10).map { .log(.warning, "tags: an edit is refused: \($0)", once: "tags \($0)") }
+        changes = possible(spared, &effects) ?? []
         let taken = Site.Effect.editsTaken(topic: nil, upTo: last)
         change(changes, with: [taken], then: erasures, &whereabouts, &election, at: now, &effects)
     }

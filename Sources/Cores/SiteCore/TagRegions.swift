@@ -25,6 +25,12 @@ package struct TagRegions: Sendable {
 
     init(most: Int = RoomEngine.mostTags) { self.most = most }
 
+    /// The regions with which a service starts.
+    package init(stored: RegionSet, configured changes: [RegionChange]) {
+        self.init()
+        restore(stored, configured: changes)
+    }
+
     // MARK: - Changes
 
     /// Takes the stored regions, with the tags of the configuration file.
@@ -51,6 +57,51 @@ package struct TagRegions: Sendable {
         let difference = changed.apply(changes)
         guard changed.regions.count > most, !difference.inserted.isEmpty else { return nil }
         return "this would make \(changed.regions.count) regions; at most \(most) are allowed"
+    }
+
+    // MARK: - The configuration file
+
+    /// Why a change of a tag of the configuration file is refused.
+    package static let configuredReason = "the tag is in the configuration file (rooms.tags); change it there"
+
+    /// Whether the configuration file defines this tag.
+    package func isConfigured(_ region: Region) -> Bool { TagIdentity(region).map(configured.contains) == true }
+
+    /// Divides changes into those that leave the tags of the configuration file as they are, and the others, which a restart would undo.
+    ///
+    /// - Returns: The former, in their order, and why each of the others is refused.
+    package func sparingConfigured(_ changes: [RegionChange]) -> (possible: [RegionChange], refusals: [String]) {
+        guard !configured.isEmpty else { return (changes, []) }
+        let meant = kept.meantByTimestamp(changes)
+        var (possible, refusals): ([RegionChange], [String]) = ([], [])
+        for change in changes {
+            if let name = configuredTag(changedBy: change, meant) {
+                refusals.append("'\(name)': \(Self.configuredReason)")
+            } else {
+                possible.append(change)
+            }
+        }
+        return (possible, refusals)
+    }
+
+    /// The name of the tag of the configuration file that a change would change or remove; nil if there is none.
+    ///
+    /// - Parameter meant: What `meantByTimestamp` says of all changes.
+    private func configuredTag(changedBy change: RegionChange, _ meant: [ExactString: String]) -> String? {
+        switch change {
+        case .set(var region, let isRIDDerived):
+            if isRIDDerived, let rid = meant[ExactString(region.rid)] { region.rid = rid }
+            let tag = TagIdentity(region)
+            guard tag.map(configured.contains) != true else { return nil }
+            let replaced = kept[rid: region.rid].flatMap(TagIdentity.init)
+            if let replaced, configured.contains(replaced) { return replaced.name }
+            return tag.flatMap { configuredIDs.contains($0.id) ? $0.name : nil }
+        case .remove(let rid):
+            return kept[rid: rid].flatMap { isConfigured($0) ? $0.displayName : nil }
+        case .removeMeant:
+            guard case .remove(let rid)? = kept.resolving([change]).changes.first else { return nil }
+            return configuredTag(changedBy: .remove(rid: rid), meant)
+        }
     }
 
     // MARK: - Tags
@@ -136,7 +187,7 @@ package struct TagRegions: Sendable {
     }
 
     private func refusal(ofChange id: String, _ tags: [TagIdentity]) -> String? {
-        if configuredIDs.contains(id) { return "the tag is in the configuration file (rooms.tags); change it there" }
+        if configuredIDs.contains(id) { return Self.configuredReason }
         return region(ofTag: id, tags) == nil ? "there is no such tag" : nil
     }
 

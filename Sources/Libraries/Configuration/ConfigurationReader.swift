@@ -20,6 +20,7 @@ extension Configuration {
             try JSONValue(parsing: text, dialect: .json5)
         }
         try self.init(json, hostName: hostName, files: files)
+        warn(of: Self.repetitions(in: text))
     }
 
     /// Why a text is no configuration, and what takes it if people have it for one.

@@ -9,6 +9,13 @@ extension Finding {
             remedy: "sudo apt-get install --only-upgrade -y ibeacon-gateway")
     }
 
+    /// The page of the service is not served although it is wanted. The service does everything else.
+    ///
+    /// - Parameter reason: In a sentence that names the page.
+    package init(unservedPage reason: String, remedy: String) {
+        self.init(.warning, "page", reason, remedy: remedy)
+    }
+
     /// Beacons whose batteries are low.
     ///
     /// - Parameters:

@@ -117,6 +117,11 @@ extension DeviceAddress {
     }
 }
 
+extension BeaconUUID {
+    /// Whether it is of version 5, as those of phones and other identities are. The UUIDs of beacons hardly ever are.
+    package var isDerived: Bool { high >> 12 & 0xf == 5 }
+}
+
 /// The UUID of version 5 (RFC 9562, 5.5) in the project's namespace: other programs find the same one.
 package func derivedUUID(of name: String) -> BeaconUUID {
     // Random, once for all times.

@@ -9,6 +9,8 @@ struct JSONReader {
     var offset = 0
     private let limits: JSONLimits
     private var values = 0
+    /// nil: they are not looked for, as in messages.
+    private var repetitions: Repetitions?
 
     private init(_ bytes: [UInt8], dialect: JSONDialect, limits: JSONLimits) {
         self.bytes = bytes
@@ -18,15 +20,32 @@ struct JSONReader {
 
     /// - Throws: The first error.
     static func read(_ bytes: [UInt8], dialect: JSONDialect, limits: JSONLimits) throws(JSONError) -> JSONValue {
+        var reader = JSONReader(bytes, dialect: dialect, limits: limits)
+        return try reader.read()
+    }
+
+    /// - Throws: The first error.
+    static func repeatedMembers(
+        in bytes: [UInt8], dialect: JSONDialect, limits: JSONLimits
+    ) throws(JSONError) -> [RepeatedMember] {
+        var reader = JSONReader(bytes, dialect: dialect, limits: limits)
+        reader.repetitions = Repetitions()
+        _ = try reader.read()
+        func line(_ offset: Int) -> Int { bytes.prefix(offset).count { $0 == UInt8(ascii: "\n") } + 1 }
+        return (reader.repetitions?.found ?? []).map {
+            RepeatedMember(path: $0.path, firstLine: line($0.first), line: line($0.second))
+        }
+    }
+
+    private mutating func read() throws(JSONError) -> JSONValue {
         do {
             _ = try UTF8Span(validating: bytes.span)
         } catch {
             if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) { throw JSONError(.utf16) }
             throw JSONError(.notUTF8, at: error.byteOffsets.lowerBound, in: bytes)
         }
-        var reader = JSONReader(bytes, dialect: dialect, limits: limits)
-        let value = try reader.value(depth: 0)
-        if let byte = try reader.nextSignificant() { throw reader.unexpected(byte, "nothing more") }
+        let value = try value(depth: 0)
+        if let byte = try nextSignificant() { throw unexpected(byte, "nothing more") }
         return value
     }
 
@@ -50,7 +69,9 @@ struct JSONReader {
         var elements: [JSONValue] = []
         if try consume("]", or: "a value or ']'") { return .array(elements) }
         while true {
+            repetitions?.enter(element: elements.count)
             elements.append(try value(depth: depth))
+            repetitions?.leave()
             if try consume("]", or: "',' or ']'") { return .array(elements) }
             try consumeComma("',' or ']'")
             if isJSON5, try consume("]", or: "a value or ']'") { return .array(elements) }
@@ -59,13 +80,17 @@ struct JSONReader {
 
     private mutating func object(depth: Int) throws(JSONError) -> JSONValue {
         var members: [String: JSONValue] = [:]
+        repetitions?.begin()
+        defer { repetitions?.end() }
         if try consume("}", or: "the name of a member or '}'") { return .object(members) }
         while true {
             let name = try name()
+            repetitions?.enter(name, at: offset)
             guard try consume(":", or: "':' after the name of a member") else {
                 throw unexpected(bytes[offset], "':' after the name of a member")
             }
             members[name] = try value(depth: depth)
+            repetitions?.leave()
             if try consume("}", or: "',' or '}'") { return .object(members) }
             try consumeComma("',' or '}'")
             if isJSON5, try consume("}", or: "the name of a member or '}'") { return .object(members) }
@@ -263,11 +288,16 @@ extension JSONValue {
     package init(
         parsing bytes: some Collection<UInt8>, dialect: JSONDialect = .json, limits: JSONLimits = JSONLimits()
     ) throws(JSONError) {
+        self = try JSONReader.read(try Self.text(of: bytes, limits), dialect: dialect, limits: limits)
+    }
+
+    /// Without the byte order mark and the NUL bytes.
+    static func text(of bytes: some Collection<UInt8>, _ limits: JSONLimits) throws(JSONError) -> [UInt8] {
         guard bytes.count <= limits.bytes else { throw JSONError(.tooLong(bytes: bytes.count, limit: limits.bytes)) }
         var text = Array(bytes)
         if text.starts(with: [0xef, 0xbb, 0xbf]) { text.removeFirst(3) }
         while text.last == 0 { text.removeLast() }
-        self = try JSONReader.read(text, dialect: dialect, limits: limits)
+        return text
     }
 
     package init(

@@ -70,7 +70,7 @@ public struct RegionSet: Hashable, Sendable {
     ///
     /// The time stamp must be unique on both sides, and nothing else in the merge may name the region. Otherwise a
     /// repeated merge would find its own result and mean something else.
-    func meantByTimestamp(_ changes: [RegionChange]) -> [ExactString: String] {
+    package func meantByTimestamp(_ changes: [RegionChange]) -> [ExactString: String] {
         var named: Set<ExactString> = []
         var wanted: [Int64: Set<ExactString>] = [:]
         var derived: [(rid: String, timestamp: Int64)] = []

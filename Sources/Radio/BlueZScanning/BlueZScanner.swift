@@ -31,6 +31,8 @@ package final class BlueZScanner: Scanner {
     /// Why no adapter can be used, as last logged.
     private var absence: ScanProblem?
     private var nextConnection = MonotonicInstant.zero
+    /// When bluetoothd is asked once more for its objects; nil: it has told them, or was not asked yet.
+    private var nextLook: MonotonicInstant?
 
     /// - Parameter isBlocked: Whether rfkill forbids the radio of an adapter.
     package convenience init(
@@ -101,6 +103,7 @@ package final class BlueZScanner: Scanner {
 
     private func lostBus() {
         let problem = bus?.problem ?? .gone
+        nextLook = nil
         forget(because: "\(problem)")
         let found = ScanProblem("\(problem)", remedy: "it is tried again")
         // No adapter says it where none was found.
@@ -114,6 +117,7 @@ package final class BlueZScanner: Scanner {
 
     /// Requests all objects of bluetoothd.
     private func look() {
+        nextLook = nil
         bus?.call(call("/", Self.objectManager, "GetManagedObjects")) { [weak self] answer in
             guard let self else { return }
             guard !answer.isError else { return absent(answer) }
@@ -127,17 +131,10 @@ package final class BlueZScanner: Scanner {
     }
 
     private func absent(_ answer: BusMessage) {
-        let isGone = answer.errorName.hasSuffix("NameHasNoOwner") || answer.errorName.hasSuffix("ServiceUnknown")
-        say(
-            absence: isGone
-                ? Self.notRunning
-                : ScanProblem(
-                    "bluetoothd tells nothing: \(answer.errorText)",
-                    remedy: BusRefusal.remedy(answer.errorText) ?? "see: systemctl status bluetooth"))
+        // The bus tells when bluetoothd starts, but nobody tells when a policy lets this user ask.
+        if !answer.isOfNoOwner { nextLook = host.now.advanced(by: Self.reconnectionDelay) }
+        say(absence: answer.isOfNoOwner ? .bluetoothdIsNotRunning : ScanProblem(silenceOfBluetoothd: answer))
     }
-
-    private static let notRunning = ScanProblem(
-        "bluetoothd is not running", remedy: "start it: sudo systemctl start bluetooth")
 
     /// Says why no adapter of bluetoothd can be used, if none can.
     private func lookForAbsence() {
@@ -175,7 +172,7 @@ package final class BlueZScanner: Scanner {
             guard reader.string == "" else { return look() }
             forget(because: "bluetoothd is gone")
             // It may be restarting, and the log has the line above.
-            absence = Self.notRunning
+            absence = .bluetoothdIsNotRunning
         default: break
         }
     }
@@ -310,6 +307,7 @@ package final class BlueZScanner: Scanner {
             nextConnection = host.now.advanced(by: Self.reconnectionDelay)
             try? connect()
         }
+        if let due = nextLook, host.now >= due { look() }
         timer = host.at(host.now.advanced(by: Self.vouchingInterval)) { [weak self] in self?.tick() }
     }
 

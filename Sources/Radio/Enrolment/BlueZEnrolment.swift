@@ -212,7 +212,7 @@ package final class BlueZEnrolment: Enrolment, PairingBackend {
         message?.append { Self.object(EnrolmentObjects.advertisement, in: &$0) }
         bus.call(message) { [weak self] answer in
             guard let self, run.course.state == .preparing else { return }
-            guard answer.isError, !isGone(answer) else {
+            guard answer.isError, !answer.isOfNoOwner else {
                 return answered(member, answer) { enrolment, _ in enrolment.run.handle(.advertised) }
             }
             advertiseByKernel(because: "bluetoothd refuses \(member): \(answer.errorText)")
@@ -329,16 +329,12 @@ package final class BlueZEnrolment: Enrolment, PairingBackend {
     private func answered(_ what: String, _ answer: BusMessage, _ next: (BlueZEnrolment, BusMessage) -> Void) {
         guard run.course.state == .preparing else { return }
         guard answer.isError else { return next(self, answer) }
-        let isGone = isGone(answer)
+        let isGone = answer.isOfNoOwner
         // Only the first question finds that there is no bluetoothd; later it has ended.
         guard !isGone || !adapter.isEmpty else { return run.giveUp(.withoutBluetoothd) }
         let remedy = BusRefusal.remedy(answer.errorText).map { "; \($0)" } ?? ""
         let refusal = "bluetoothd refuses \(what): \(answer.errorText)\(remedy)"
         run.handle(.failed(isGone ? "bluetoothd has ended" : refusal))
-    }
-
-    private func isGone(_ answer: BusMessage) -> Bool {
-        answer.errorName.hasSuffix("NameHasNoOwner") || answer.errorName.hasSuffix("ServiceUnknown")
     }
 
     /// Takes a change of bluetoothd's objects, and tells the course what it means.

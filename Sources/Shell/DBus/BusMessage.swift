@@ -39,6 +39,8 @@ package final class BusMessage {
         return "\(name): \(words)"
     }
     package var errorName: String { text(dbus_message_get_error_name(pointer)) }
+    /// Whether it is the bus's answer that no program has the name that was called.
+    package var isOfNoOwner: Bool { errorName.hasSuffix("NameHasNoOwner") || errorName.hasSuffix("ServiceUnknown") }
 
     /// Reads the arguments from the first on. The message must outlive it.
     package var reader: BusReader { BusReader(self) }

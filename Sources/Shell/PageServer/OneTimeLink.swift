@@ -11,6 +11,8 @@ package final class OneTimeLink {
 
     /// Where the page listens; nil: nothing is served there that could exchange a link.
     package var page: ListenAddress?
+    /// Why nothing is served there although a page is wanted, and what to do; nil: it is served, or none is wanted.
+    package var obstacle: (text: String, remedy: String)?
     private var issued: (token: [UInt8], until: MonotonicInstant)?
 
     package init() {}

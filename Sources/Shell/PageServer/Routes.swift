@@ -100,8 +100,9 @@ extension StatusServer {
     /// Makes a link to the page for the user of this machine who asks.
     private func issueLink() -> PageAnswer {
         guard let page = link.page else {
-            return .refused(
-                status: 422, "no page is served that a link could open: see 'http' in the configuration and the log")
+            let reason =
+                link.obstacle.map { "\($0.text) -> \($0.remedy)" } ?? "see 'http' in the configuration and the log"
+            return .refused(status: 422, "no page is served that a link could open: \(reason)")
         }
         return .json([
             "token": .string(link.issue(at: now)), "host": .string(page.host), "port": .integer(Int64(page.port)),

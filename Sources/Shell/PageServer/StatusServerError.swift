@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why the status page cannot be served.
 package enum StatusServerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Without a token, other machines on the network could read and change the state of the home.
@@ -27,6 +29,21 @@ package enum StatusServerError: Error, Hashable, Sendable, CustomStringConvertib
             "commands cannot ask this service, because \(path) cannot be opened: \(errorText(number))"
         case .library:
             "the HTTP library could not be started"
+        }
+    }
+
+    /// What a person can do while it is tried again.
+    package var remedy: String {
+        switch self {
+        case .listen(let address, EADDRINUSE):
+            "another program listens there: sudo ss -ltnp 'sport = :\(address.split(separator: ":").last ?? "")' names it; end that, or "
+                + "give the page another port (listen) and restart the service; the service tries again by itself"
+        case .listen(_, EADDRNOTAVAIL):
+            "this machine does not have that address, or not yet; write one that it has, or * for all (listen), and restart the "
+                + "service; the service tries again by itself"
+        case .listen: "the service tries again by itself; see http in the configuration"
+        case .needsToken, .unusableToken, .notAnAddress, .socket, .library:
+            "correct http in the configuration, and restart the service"
         }
     }
 }

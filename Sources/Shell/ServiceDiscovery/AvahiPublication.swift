@@ -40,6 +40,8 @@ package final class AvahiPublication {
     package private(set) var isPublished = false
     /// Why it has not; nil: it has, or has not answered yet.
     package private(set) var problem: String?
+    /// Whether the problem may pass without a word of Avahi: the other device of that name may have gone, or got another name.
+    package private(set) var mayTryAgain = false
     /// Whether the connection to the bus has ended. Another publication is needed then.
     package private(set) var hasEnded = false
 
@@ -57,6 +59,12 @@ package final class AvahiPublication {
             end(because: "\(bus.problem)")
         }
         bus.open()
+        publish()
+    }
+
+    /// Announces the service again after a problem that may have passed.
+    package func tryAgain() {
+        guard mayTryAgain else { return }
         publish()
     }
 
@@ -80,6 +88,7 @@ package final class AvahiPublication {
 
     private func publish() {
         attempt += 1
+        mayTryAgain = false
         ask(BusMessage.call(AvahiSearch.busName, "/", Self.serverInterface, "EntryGroupNew")) { publication, answer in
             guard let group = answer.reader.string else { return publication.end(because: "Avahi names no group") }
             publication.group = group
@@ -115,8 +124,8 @@ package final class AvahiPublication {
     private func take(_ number: Int32?) {
         switch number.flatMap(GroupState.init) {
         case .established: set(true, nil)
-        case .collision: end(because: "another device of this network is called \(service.instance)")
-        case .failure: end(because: "Avahi failed to announce it")
+        case .collision: fail(because: "another device of this network is called \(service.instance)")
+        case .failure: fail(because: "Avahi failed to announce it")
         case .uncommitted, .registering, nil: set(false, nil)
         }
     }
@@ -130,13 +139,24 @@ package final class AvahiPublication {
     private func ask(_ call: BusMessage?, _ answered: @escaping (AvahiPublication, BusMessage) -> Void) {
         bus.call(call) { [weak self, attempt] answer in
             guard let self, self.attempt == attempt else { return }
-            guard !answer.isError else { return end(because: answer.errorText) }
+            guard !answer.isError else {
+                // The bus tells when Avahi is there.
+                return answer.isOfNoOwner ? end(because: answer.errorText) : fail(because: answer.errorText)
+            }
             answered(self, answer)
         }
     }
 
+    /// Avahi runs, and does not announce it.
+    private func fail(because reason: String) {
+        if !group.isEmpty { bus.send(BusMessage.call(AvahiSearch.busName, group, Self.groupInterface, "Free")) }
+        end(because: reason)
+        mayTryAgain = true
+    }
+
     private func end(because reason: String) {
         attempt += 1
+        mayTryAgain = false
         group = ""
         set(false, reason)
     }

@@ -22,6 +22,7 @@ package final class App<Core: ServiceCore> {
     var timers = AppTimers()
     /// When the timer of the core's deadline fires; nil: it is not armed.
     private var armedDeadline: MonotonicInstant?
+    private var overdueTick = OverdueTick()
     private var suspends: SuspendWatch
     package internal(set) var brokerTurns = BrokerTurns()
     var delivery = Delivery()
@@ -41,10 +42,7 @@ package final class App<Core: ServiceCore> {
         _ owner: any AppOwner<Core>, restamp: @escaping @Sendable (Restamp) -> [UInt8]? = { _ in nil }
     ) throws {
         self.owner = owner
-        timers.deadline = host.timer(tolerance: .milliseconds(10), isLast: true) { [unowned self] now in
-            armedDeadline = nil
-            handle(.tick, at: now)
-        }
+        timers.deadline = host.timer(tolerance: .milliseconds(10), isLast: true) { [unowned self] now in tick(at: now) }
         timers.clock = host.timer(tolerance: .seconds(1)) { [unowned self] _ in readClock() }
         timers.connect = host.timer(tolerance: .seconds(1)) { [unowned self] _ in connect() }
         timers.release = host.timer(tolerance: .seconds(1)) { [unowned self] _ in host.releaseMemory() }
@@ -70,7 +68,7 @@ package final class App<Core: ServiceCore> {
         let effects = core.handle(input, at: now)
         if !effects.isEmpty { perform(effects) }
         armDeadline()
-        if let armedDeadline, armedDeadline < now { tickIfOverdue(at: now) }
+        if let armedDeadline, armedDeadline < now, !overdueTick.waits(at: now) { tick(at: now) }
     }
 
     /// Carries out one decision of the core.
@@ -91,9 +89,8 @@ package final class App<Core: ServiceCore> {
         for publication in decision.publications { publish(publication) }
     }
 
-    private func tickIfOverdue(at now: MonotonicInstant) {
-        guard let armed = armedDeadline, armed.advanced(by: AppTimers.longestWaitOfTick) < now else { return }
-        armedDeadline = nil
+    private func tick(at now: MonotonicInstant) {
+        (armedDeadline, overdueTick) = (nil, OverdueTick())
         handle(.tick, at: now)
     }
 
@@ -135,10 +132,11 @@ package final class App<Core: ServiceCore> {
         closeBroker()
         handle(.stopping, at: host.now)
         let isWritten = links.store.close(within: .seconds(10))
-        // Only for the log: nothing is decided any more.
-        for event in links.store.drainEvents() { _ = event.write(to: log) }
+        // Only for the log and the exit status: nothing is decided any more.
+        let events = links.store.drainEvents()
+        for event in events { _ = event.write(to: log) }
         if !isWritten { log.error("the disk is too slow; unwritten data is lost") }
-        host.exit(.ok)
+        host.exit(isWritten && !events.contains(where: \.isLoss) ? .ok : .inputOutput)
     }
 
     // MARK: - Messages without the outbox

@@ -1,8 +1,5 @@
 /// The timers of a service, and their times. The timers exist between start and stop.
 struct AppTimers {
-    /// A tick waits until nothing else is ready, above all until all reports of the radio are read. On a machine that
-    /// is always busy it comes after this time.
-    static let longestWaitOfTick = Duration.seconds(1)
     /// How long to wait before connecting again when the process had no descriptor or thread left.
     static let connectRetry = Duration.seconds(10)
     /// How often presence is offered to the store while nothing is decided. The store writes it together with other

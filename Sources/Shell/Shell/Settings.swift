@@ -39,8 +39,11 @@ package struct Settings {
 
     /// Reads one file and the secrets that it names.
     package init(readingFrom path: String, stateDirectory: String) throws(Failure) {
-        json = Credentials.adding(to: try Self.json(in: path))
-        configuration = try Self.read(json, path)
+        let bytes = try FileAccess.read(path)
+        json = Credentials.adding(to: try Self.json(bytes, of: path))
+        let repetitions = Configuration.repetitions(in: bytes)
+        configuration = try Self.read(json, path, besides: repetitions)
+        configuration.warn(of: repetitions)
         fileConfiguration = configuration
         self.path = path
         soughtPath = path
@@ -83,9 +86,8 @@ package struct Settings {
         return try Settings(readingFrom: path, stateDirectory: stateDirectory)
     }
 
-    private static func json(in path: String) throws(Failure) -> JSONValue {
-        let bytes = try FileAccess.read(path)
-        return try mapError({
+    private static func json(_ bytes: [UInt8], of path: String) throws(Failure) -> JSONValue {
+        try mapError({
             Failure(.configuration, "\(path) cannot be used:\n  \(Configuration.reason($0, in: bytes))")
         }) { () throws(JSONError) in
             try JSONValue(parsing: bytes, dialect: .json5)
@@ -94,13 +96,17 @@ package struct Settings {
 
     /// Checks one file's content, and reads the secrets that it names.
     ///
-    /// - Parameter path: nil: no file, the content is that of the defaults.
-    private static func read(_ json: JSONValue, _ path: String?) throws(Failure) -> Configuration {
+    /// - Parameters:
+    ///   - path: nil: no file, the content is that of the defaults.
+    ///   - repetitions: What to tell beside the mistakes.
+    private static func read(
+        _ json: JSONValue, _ path: String?, besides repetitions: [ConfigurationProblem] = []
+    ) throws(Failure) -> Configuration {
         let configuration: Configuration
         do throws(ConfigurationError) {
             configuration = try Configuration(json, hostName: hostName, files: SecretFile.files(beside: path))
         } catch {
-            let lines = error.problems.map { "  \($0)" }.joined(separator: "\n")
+            let lines = (error.problems + repetitions).map { "  \($0)" }.joined(separator: "\n")
             let source = path ?? "the default configuration with systemd's credentials"
             throw Failure(.configuration, "\(source) cannot be used:\n\(lines)")
         }

@@ -30,6 +30,11 @@ extension StoreEvent {
     }
 }
 
+extension StoreEvent {
+    /// Whether the store has ended without having written all decisions.
+    var isLoss: Bool { if case .stopped(let unsaved) = self { unsaved > 0 } else { false } }
+}
+
 extension StoreFailure {
     /// nil if the fault may be temporary.
     fileprivate var exitCode: ExitCode? {

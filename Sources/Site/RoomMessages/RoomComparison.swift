@@ -8,15 +8,13 @@ package import SiteProtocol
 
 /// What this project and other programs say of the same recordings: each rule hears what each gateway heard of a tag in each second.
 ///
-/// A gateway is in the room that its last card names, and an ESPresense node in that of its name. Our rule is the whole rooms service,
-/// which begins without training.
+/// A gateway is in the room in which our engine has it. Our rule is the whole rooms service, which begins without training. All
+/// are played in the virtual time of the replay, so that a clock that was set, and a pause, mean the same to each.
 ///
 /// Memory: 24 bytes for each reading.
 package struct RoomComparison: Sendable {
     /// A change that is taken back within this time probably was false: the tag returned to the room from which it came. Seconds.
     package static let shortStay = 60.0
-    /// Longer pauses between two messages are no part of the recording, seconds.
-    private static let longestPause = 60.0
     /// The rules that are compared with ours, by their names in `peerRules`.
     private static let peers = ["Bermuda", "Home Assistant mqtt_room", "strongest packet, at most 10 s old"]
     package static let own = "ibeacon-gateway"
@@ -26,22 +24,25 @@ package struct RoomComparison: Sendable {
     private var readings: [BeaconID: [PeerReading]] = [:]
     private var gateways: [String] = []
     private var gatewayIndices: [String: Int] = [:]
-    private var roomsOfGateways: [String: String] = [:]
-    /// What our service published, by the id of the tag; nil: in no room.
-    private var reports: [String: [(time: Double, room: String?)]] = [:]
-    /// Seconds since 1970.
-    private var (first, last): (Double?, Double?) = (nil, nil)
-    /// Of the recordings without their pauses.
-    package private(set) var seconds = 0.0
+    /// In which our engine had them last.
+    private var roomsOfGateways: [String: RoomName] = [:]
+    private var fixedAddresses: FixedAddresses
+    /// What our service published, by the id of the tag, in seconds of virtual time; nil: in no room.
+    private var reports: [String: [(time: Double, room: RoomName?)]] = [:]
+    /// The recordings without their pauses.
+    private var parts: [RecordedPart] = []
 
     package init(_ settings: SiteSettings, open: @escaping RoomReplay.Opening = { _, payload in payload }) {
         replay = RoomReplay(settings, open: open)
+        fixedAddresses = FixedAddresses(settings.tags)
     }
 
     package var lines: Int { replay.lines }
     package var problems: Int { replay.problems }
-    /// The gateways that have a room.
+    /// The gateways that were heard and have a room.
     package var gatewayCount: Int { gateways.count { roomsOfGateways[$0] != nil } }
+    /// Of the recordings without their pauses.
+    package var seconds: Double { Double(parts.reduce(0) { $0 + $1.length }) / 1e9 }
 
     package mutating func beginRecording() { carry { $0.beginRecording($1) { _ in } } }
 
@@ -51,27 +52,37 @@ package struct RoomComparison: Sendable {
     package mutating func play(line: some Collection<UInt8>) throws(FeedError) {
         var published: [RoomReplay.Published] = []
         defer { note(published) }
-        let played = try replay.play(line: line, { published.append($0) }) { _ in }
-        guard let played else { return }
-        let time = Double(played.epochNanoseconds) / 1e9
-        if let last, time > last, time - last <= Self.longestPause { seconds += time - last }
-        (first, last) = (min(first ?? time, time), max(last ?? time, time))
-        switch played.message {
-        case .heard(let gateway, let second): add(second, of: gateway, at: time)
-        case .nodeHeard(let node, let second):
-            if roomsOfGateways[node] == nil { roomsOfGateways[node] = node }
-            add(second, of: node, at: time)
-        case .card(let gateway, let card?): if let room = card.room { roomsOfGateways[gateway] = room.name }
+        guard let message = try replay.play(line: line, { published.append($0) }, { _ in }) else { return }
+        noteTime()
+        switch message {
+        case .heard(let gateway, let second): add(second, of: gateway)
+        case .nodeHeard(let node, let second): add(second, of: node)
+        case .card(let gateway, let card):
+            if let card { fixedAddresses.record(card) }
+            noteRoom(of: gateway)
         default: break
         }
     }
 
-    private mutating func add(_ second: HeardSecond, of gateway: String, at time: Double) {
+    private mutating func noteTime() {
+        let (now, offset) = (replay.now, replay.offset ?? 0)
+        if let last = parts.indices.last, parts[last].add(at: now, offset: offset) { return }
+        parts.append(RecordedPart(now, now, offset: offset))
+    }
+
+    /// The card of a gateway that is removed at the end of a recording takes its room with it.
+    private mutating func noteRoom(of gateway: String) {
+        if let room = replay.site.engine.plan.room(ofGateway: gateway) { roomsOfGateways[gateway] = room }
+    }
+
+    private mutating func add(_ second: HeardSecond, of gateway: String) {
+        noteRoom(of: gateway)
         let index = gatewayIndices[gateway] ?? gateways.count
         if index == gateways.count {
             gateways.append(gateway)
             gatewayIndices[gateway] = index
         }
+        let time = replay.now.virtualSeconds
         for reading in second.readings {
             guard let level = reading.level else { continue }
             let age = Double(reading.age.nanoseconds) / 1e9
@@ -87,39 +98,53 @@ package struct RoomComparison: Sendable {
     }
 
     private mutating func note(_ published: [RoomReplay.Published]) {
-        for (epoch, message) in published {
+        for (_, instant, message) in published {
             guard case .tag(_, let id) = RoomTopic(message.topic), let tag = PublishedTag(message.payload) else {
                 continue
             }
-            reports[id, default: []].append((Double(epoch) / 1e9, tag.room?.name))
+            reports[id, default: []].append((instant.virtualSeconds, tag.room))
         }
     }
 
     // MARK: Results
 
+    /// The tags of the recordings, heard or not: their names and ids.
+    package var tags: [(name: String, id: String)] { replay.site.engine.tags.map { ($0.name, $0.id) } }
+
+    /// The rooms in which a gateway stands, or of which our service knows otherwise, sorted by name.
+    package var rooms: [RoomName] {
+        let known = Array(roomsOfGateways.values) + replay.site.engine.plan.roomReports.map(\.name)
+        return Set(known + reports.values.joined().compactMap(\.room)).sorted { $0.name < $1.name }
+    }
+
     /// Compares the rules on each tag that was heard, in the order of the list of tags.
     ///
     /// - Parameter truth: Where tags were; nil: that is not known.
     package func results(truth: RoomTruth?) -> [TagComparison] {
-        guard let first, let last else { return [] }
-        let known = Set(roomsOfGateways.values).union(reports.values.joined().compactMap(\.room)).union(
-            truth?.rooms ?? [])
-        let rooms = known.sorted()
-        let numbers = Dictionary(uniqueKeysWithValues: rooms.enumerated().map { ($1, $0) })
+        guard let begin = parts.first?.begin, let end = parts.last?.end else { return [] }
+        let times = begin.virtualSeconds...end.virtualSeconds
+        // Forms of one name are one room.
+        let keys = Set((rooms + (truth?.rooms ?? [])).map(\.key)).sorted()
+        let numbers = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
+        func number(_ room: RoomName?) -> Int { room.flatMap { numbers[$0.key] } ?? -1 }
         // A gateway without a room is nobody's.
-        let places = gateways.map { roomsOfGateways[$0].flatMap { numbers[$0] } ?? -1 }
+        let places = gateways.map { number(roomsOfGateways[$0]) }
         return replay.site.engine.tags.compactMap { tag in
             let heard = readings.filter { tag.pattern.matches($0.key) }.values.joined()
-                .filter { places[Int($0.gateway)] >= 0 && $0.time >= first }.sorted { $0.time < $1.time }
+                .filter { places[Int($0.gateway)] >= 0 && $0.time >= times.lowerBound }.sorted { $0.time < $1.time }
             guard !heard.isEmpty else { return nil }
-            let own = (reports[tag.id] ?? []).map { (time: $0.time, room: $0.room.flatMap { numbers[$0] } ?? -1) }
-            let stays = truth?.stays(of: tag.name, id: tag.id, rooms: numbers, until: last) ?? []
+            let own = (reports[tag.id] ?? []).map { (time: $0.time, room: number($0.room)) }
+            let stays = truth?.stays(of: tag.name, id: tag.id, rooms: numbers, in: parts) ?? []
+            let address = fixedAddresses.answer(tag.pattern)
             var said: [(name: String, changes: [RoomChange])] = [(Self.own, Self.changes(own))]
-            for (name, rule) in peerRules(rooms: places) where Self.peers.contains(name) {
-                said.append((name, Self.play(rule, heard, in: first...last)))
+            for (name, rule) in peerRules(rooms: places, hasFixedAddress: address != .beacon)
+            where Self.peers.contains(name) {
+                said.append((name, Self.play(rule, heard, in: times)))
             }
             let lines = said.map { TagComparison.Line(name: $0.name, $0.changes, stays, seconds: seconds) }
-            return TagComparison(name: tag.name, readings: heard.count, lines: lines)
+            return TagComparison(
+                name: tag.name, id: tag.id, readings: heard.count, isAddressAssumed: address == .assumedAddress,
+                lines: lines)
         }
     }
 

@@ -5,8 +5,8 @@ package import SiteProtocol
 
 /// Plays recordings of the feed through the core of the rooms service, in virtual time.
 package struct RoomReplay: Sendable {
-    /// A message with its time of publication, nanoseconds since 1970.
-    package typealias Published = (epochNanoseconds: Int64, message: Publication)
+    /// A message with its time of publication, nanoseconds since 1970, and in virtual time.
+    package typealias Published = (epochNanoseconds: Int64, instant: MonotonicInstant, message: Publication)
 
     package private(set) var site: Site
     package private(set) var lines = 0
@@ -15,9 +15,10 @@ package struct RoomReplay: Sendable {
     package private(set) var messages = 0
     /// nil before the first message of a site, unless the configuration names one.
     private var addresses: SiteAddresses?
-    private var now = MonotonicInstant(nanoseconds: 1_000_000_000)
+    /// Virtual time. It never goes back.
+    package private(set) var now = MonotonicInstant(nanoseconds: 1_000_000_000)
     /// Wall clock minus virtual time, nanoseconds; nil before the first line.
-    private var offset: Int64?
+    package private(set) var offset: Int64?
     private var isNewRecording = false
 
     /// A step back of the recording's clock by up to this many nanoseconds counts as jitter.
@@ -52,12 +53,12 @@ package struct RoomReplay: Sendable {
 
     /// Plays one line.
     ///
-    /// - Returns: When it was received, nanoseconds since 1970, and the message; nil if that is not one of the site.
+    /// - Returns: The message, which was received `now`; nil if it is not one of the site.
     /// - Throws: Why the line or its message was refused. The replay can continue.
     @discardableResult
     package mutating func play(
         line: some Collection<UInt8>, _ emit: (Published) -> Void, _ found: (RoomEngine.Finding) -> Void
-    ) throws(FeedError) -> (epochNanoseconds: Int64, message: SiteMessage)? {
+    ) throws(FeedError) -> SiteMessage? {
         lines += 1
         do throws(FeedError) {
             let message = try RecordedMessage(line: line)
@@ -65,7 +66,7 @@ package struct RoomReplay: Sendable {
             do throws(FeedError) {
                 guard let read = try read(message) else { return nil }
                 if let error = handle(.message(read, isRetained: message.isRetained), emit, found) { throw error }
-                return (message.epochNanoseconds, read)
+                return read
             } catch {
                 throw FeedError("\(message.topic.prefix(128)): \(error)")
             }
@@ -150,7 +151,7 @@ package struct RoomReplay: Sendable {
             case .publish(let report):
                 guard let addresses else { continue }
                 messages += 1
-                emit((now.nanoseconds + (offset ?? 0), report.message(to: addresses)))
+                emit((now.nanoseconds + (offset ?? 0), now, report.message(to: addresses)))
             case .found(let finding): found(finding)
             case .refused(let error, _): refusal = error
             // A replay stores nothing, and nobody hears what is sent only to others.

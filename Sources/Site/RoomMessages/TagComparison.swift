@@ -44,8 +44,13 @@ package struct TagComparison: Sendable {
         package let (never, entries): (Int, Int)
 
         fileprivate init(_ changes: [RoomChange], _ stays: [[RoomStay]]) {
+            // There may be as many parts as pauses, so that each gets its own changes, and the two that say what held before.
+            var next = 0
             let scores = stays.map { part in
-                SessionScore(stays: part, changes.filter { $0.time <= part.last?.to ?? 0 })
+                let (from, to) = (part.first?.from ?? 0, part.last?.to ?? 0)
+                while next < changes.count, changes[next].time <= from { next += 1 }
+                let own = changes[max(0, next - 2)...].prefix { $0.time <= to }
+                return SessionScore(stays: part, Array(own))
             }
             let seconds = scores.reduce(0) { $0 + $1.seconds }
             let hours = scores.reduce(0) { $0 + $1.hours }
@@ -58,6 +63,9 @@ package struct TagComparison: Sendable {
     }
 
     package let name: String
+    package let id: String
     package let readings: Int
+    /// Whether nothing but the UUID of the tag says that it is followed by a fixed address.
+    package let isAddressAssumed: Bool
     package let lines: [Line]
 }

@@ -5,7 +5,8 @@ import Glibc
 /// distances is better than the best of the receiver that holds the tag.
 ///
 /// In Bermuda a beacon is a device beside the one of the address that sends it, and both own the same distances. Each cycle computes
-/// the distances of every device, so those of a beacon are computed twice, and its history of 20 lasts ten cycles.
+/// the distances of every device, so those of a beacon are computed twice, and its history of 20 lasts ten cycles. What is followed by its
+/// fixed address is one device, whose distances are computed once.
 package struct Bermuda: PeerRule {
     /// What one receiver knows of the tag (`BermudaAdvert`).
     fileprivate struct Advert {
@@ -20,12 +21,12 @@ package struct Bermuda: PeerRule {
     }
 
     private let rooms: [Int]
+    private let computationsPerCycle: Int
     private var adverts: [Advert]
     /// The receivers that have heard the tag, in the order in which they first did.
     private var known: [Int] = []
     private var holder: Int?
 
-    private static let computationsPerCycle = 2
     fileprivate static let samples = 20
     fileprivate static let packetsKept = 10
     private static let compared = 5
@@ -37,8 +38,11 @@ package struct Bermuda: PeerRule {
     private static let exponent = 3.0
     fileprivate static let fastestRetreat = 3.0
 
-    package init(rooms: [Int]) {
-        self.rooms = rooms
+    /// - Parameters:
+    ///   - rooms: The room of each gateway.
+    ///   - computationsPerCycle: 2 for a beacon, 1 for what is followed by its fixed address.
+    package init(rooms: [Int], computationsPerCycle: Int = 2) {
+        (self.rooms, self.computationsPerCycle) = (rooms, computationsPerCycle)
         adverts = rooms.map { _ in Advert() }
     }
 
@@ -52,7 +56,7 @@ package struct Bermuda: PeerRule {
     package mutating func tick(at time: Double) {
         for gateway in known {
             var isNew = adverts[gateway].takePacket()
-            for _ in 0..<Self.computationsPerCycle {
+            for _ in 0..<computationsPerCycle {
                 adverts[gateway].compute(isNew: isNew, at: time)
                 isNew = false
             }

@@ -66,7 +66,11 @@ final class RunningProxy {
         guard endpoint != nil else { return }
         tell(scan)
         if publication?.hasEnded == true { publication = nil }
-        if publication == nil, !settings.listen.isLoopback, now >= nextPublication { publish(at: now) }
+        guard !settings.listen.isLoopback, now >= nextPublication else { return }
+        guard let publication else { return publish(at: now) }
+        guard publication.mayTryAgain else { return }
+        nextPublication = now.advanced(by: Self.pause)
+        publication.tryAgain()
     }
 
     private func open(epochSeconds: Int64?, at now: MonotonicInstant) {

@@ -19,6 +19,8 @@ package protocol RadioLink: AnyObject {
     /// Starts listening. Failures are reported by `notice`, and the link tries again.
     func start(_ output: any RadioOutput)
     func stop()
+    /// Stops listening and starts again. What is sent goes on.
+    func restartScan()
     /// Sets the share of the time in which the radio listens, before the start or while it listens. `adapters` show which
     /// adapter has taken it.
     func setDuty(_ duty: ScanDuty)

@@ -99,10 +99,20 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     }
 
     package func stop() {
+        stopScanning()
+        sender?.stop()
+    }
+
+    private func stopScanning() {
         retry?.cancel()
         retry = nil
-        sender?.stop()
         scanner?.stop()
+    }
+
+    package func restartScan() {
+        stopScanning()
+        saidFailure = nil
+        tryToStart()
     }
 
     package func setBatteryMasks(_ masks: BatteryMasks) { decoder.masks = masks }

@@ -145,6 +145,7 @@ struct StatusMonitor {
         snapshot.process = ProcessUsage.read()
         snapshot.process?.startTime = startTime
         snapshot.servesSite = servesSite
+        snapshot.pageProblem = links.status.pageProblem
         return snapshot
     }
 

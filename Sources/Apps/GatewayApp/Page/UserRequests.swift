@@ -42,6 +42,13 @@ final class UserRequests {
         }
     }
 
+    private func handle(_ request: Request) -> StatusActionResult {
+        let reason = app.core.reasonToRefuse(request)
+        // It logs the reason.
+        app.handle(.request(request), at: app.host.now)
+        return reason.map { .refused($0) } ?? .done
+    }
+
     private func handle(_ input: Gateway.Input) -> StatusActionResult {
         app.handle(input, at: app.host.now)
         return .done
@@ -80,7 +87,7 @@ final class UserRequests {
             }
             changes = [.set(added, isRIDDerived: false)]
         }
-        return handle(.request(.changeRegions(tracker: tracker, changes)))
+        return handle(.changeRegions(tracker: tracker, changes))
     }
 
     /// As `setRegion`, but a region that was removed since does not come back.
@@ -94,7 +101,7 @@ final class UserRequests {
 
     private func removeRegion(of tracker: Int, rid: String) -> StatusActionResult {
         guard app.core.has(RegionKey(tracker: tracker, rid: rid)) else { return .refused("there is no such region") }
-        return handle(.request(.changeRegions(tracker: tracker, [.remove(rid: rid)])))
+        return handle(.changeRegions(tracker: tracker, [.remove(rid: rid)]))
     }
 
     // MARK: - Settings
@@ -134,15 +141,14 @@ final class UserRequests {
     // MARK: - Trackers and radio
 
     private func reportLocation(of tracker: Int) -> StatusActionResult {
-        guard app.core.trackers.indices.contains(tracker) else { return .refused("there is no such tracker") }
-        return handle(.request(.reportLocation(tracker: tracker)))
+        handle(.reportLocation(tracker: tracker))
     }
 
     private func setMonitoring(of tracker: Int, to number: Int) -> StatusActionResult {
         guard app.core.trackers.indices.contains(tracker), let mode = MonitoringMode(rawValue: number) else {
             return .refused("there is no such tracker or mode")
         }
-        return handle(.request(.setMonitoring(tracker: tracker, mode)))
+        return handle(.setMonitoring(tracker: tracker, mode))
     }
 
     private func restartScan() -> StatusActionResult {
@@ -150,8 +156,7 @@ final class UserRequests {
         // While it restarts, nothing is heard.
         guard scanRestarts.admits(at: app.host.now) else { return .refused("the scan was restarted a moment ago") }
         app.log.notice("the scan is restarted on request")
-        radio.stop()
-        radio.start()
+        radio.restartScan()
         return .done
     }
 }

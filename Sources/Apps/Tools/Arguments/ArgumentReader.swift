@@ -66,11 +66,26 @@ enum ArgumentReader {
                 }
                 arguments.add(option.name, text)
             default:
-                let word = argv.strings(from: Int(getopt_index()) - 1).first ?? ""
-                throw Failure(.usage, unknownOption(word, options, command))
+                let words = argv.strings(from: Int(getopt_index()) - 1)
+                throw Failure(.usage, unknownOption(refused(in: words), options, command))
             }
         }
     }
+
+    /// The word that getopt_long refused.
+    ///
+    /// - Parameter words: From the one before the index of getopt_long on. The index is behind the refused word, but within a bundle of short
+    ///   options, as which a word with one `-` is read, it is at that word until the last letter is read.
+    private static func refused(in words: [String]) -> String {
+        guard let before = words.first, words.count > 1 else { return words.first ?? "" }
+        let letter = UInt8(truncatingIfNeeded: getopt_option())
+        // Of a long option there is no letter.
+        guard letter != 0, !(isBundle(before) && before.utf8.last == letter) else { return before }
+        return isBundle(words[1]) && words[1].utf8.contains(letter) ? words[1] : before
+    }
+
+    /// Whether getopt_long reads a word as short options.
+    private static func isBundle(_ word: String) -> Bool { word.hasPrefix("-") && !word.hasPrefix("--") }
 
     /// Option values are greater than every character, so that they differ from `-h` and `?`.
     private static let firstOptionValue: Int32 = 256
@@ -89,10 +104,14 @@ enum ArgumentReader {
     ) -> String {
         let name = String(word.drop { $0 == "-" }.prefix { $0 != "=" })
         let place = command.map { "'\($0.name)' has" } ?? "there is"
+        let help = "see 'ibeacon-gateway \(command.map { $0.name + " " } ?? "")--help'"
+        // A description or a name may begin with a dash.
+        let isOperand = isBundle(word) && command?.operands.isEmpty == false
+        let dashes = "before a name or a description that begins with '-' write '--', after all options"
         guard let nearest = suggestion(for: name, among: options.map(\.name)) else {
-            return "\(place) no option '\(word)'; see 'ibeacon-gateway \(command.map { $0.name + " " } ?? "")--help'"
+            return "\(place) no option '\(word)'; \(isOperand ? dashes + "; " : "")\(help)"
         }
-        return "\(place) no option '\(word)'; did you mean '--\(nearest)'?"
+        return "\(place) no option '\(word)'; did you mean '--\(nearest)'?\(isOperand ? " Or " + dashes : "")"
     }
 }
 

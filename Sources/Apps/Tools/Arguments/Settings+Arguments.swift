@@ -53,14 +53,22 @@ extension Settings {
     }
 
     /// - Parameter name: The `tid` or device of a tracker; nil for the first tracker.
-    /// - Returns: The tracker's index.
+    /// - Returns: The tracker's index. A device goes before the `tid` of another tracker.
+    /// - Throws: `Failure` if no tracker has this name, or several have it: what is meant for one must not change another.
     func tracker(_ name: String?) throws(Failure) -> Int {
         guard let name else { return 0 }
         let trackers = configuration.trackers
-        guard let index = trackers.firstIndex(where: { $0.trackerID == name || $0.deviceID == name }) else {
-            let known = trackers.map(\.trackerID).joined(separator: ", ")
-            throw Failure(.usage, "unknown tracker '\(name)'; the trackers are: \(known)")
+        let ofDevice = trackers.indices.filter { trackers[$0].deviceID == name }
+        let named = ofDevice.count == 1 ? ofDevice : trackers.indices.filter { trackers[$0].trackerID == name }
+        if named.count == 1 { return named[0] }
+        guard named.isEmpty else {
+            let devices = named.map { trackers[$0].deviceID }.joined(separator: ", ")
+            throw Failure(.usage, "\(named.count) trackers have the tid '\(name)'; name one by its device: \(devices)")
         }
-        return index
+        if let first = ofDevice.first { return first }
+        let known = trackers.map { tracker in
+            trackers.count { $0.trackerID == tracker.trackerID } == 1 ? tracker.trackerID : tracker.deviceID
+        }
+        throw Failure(.usage, "unknown tracker '\(name)'; the trackers are: \(known.joined(separator: ", "))")
     }
 }

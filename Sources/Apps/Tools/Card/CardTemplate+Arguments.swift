@@ -110,6 +110,9 @@ extension CardTemplate {
             members["tls"] = true
         }
         try setBroker(host: arguments.value("host"), port: arguments.value("port"))
+        if arguments.has("ca-file"), members["tls"]?.asBool == false {
+            throw Failure(.usage, "the address of --host says without TLS, and --ca-file with it; write mqtts://")
+        }
     }
 
     /// What the options say of the broker. Whether it has a certificate authority must be known before.

@@ -19,8 +19,12 @@ enum ConfigCommand {
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         let actions = ["check", "show", "default"]
-        guard let action = arguments.operands.first, arguments.operands.count == 1 else {
+        guard let action = arguments.operands.first else {
             throw Failure(.usage, "name the action: config check, config show or config default")
+        }
+        if actions.contains(action), let file = arguments.operands.dropFirst().first {
+            let advice = action == "default" ? "" : "; for another file write --config \(file)"
+            throw Failure(.usage, "config \(action) takes no '\(file)'\(advice)")
         }
         switch action {
         case "default":

@@ -5,13 +5,15 @@ struct RunningService {
     /// Subjects of the service's findings that no check of `doctor` can replace: only the service knows what it was refused, and
     /// whether its connection lasts.
     private static let subjects: Set<String> = [
-        "broker", "server", "connection", "rights", "limits", "queue", "survey",
+        "broker", "server", "connection", "rights", "limits", "queue", "survey", "page",
     ]
 
     /// What needs a person some day. The service works meanwhile.
     private static let care: Set<String> = ["battery", "unheard", "version"]
 
     let isConnected: Bool
+    /// Whether nothing is in the way of its page, where one is configured.
+    let servesPage: Bool
     private let problems: [(text: String, remedy: String)]
     private let cares: [(text: String, remedy: String)]
 
@@ -24,6 +26,9 @@ struct RunningService {
     init(_ status: JSONValue) {
         let brokers = status["brokers"]?.array ?? [status["broker"]].compactMap(\.self)
         isConnected = brokers.first?["state"]?.string == "connected"
+        servesPage = !(status["findings"]?.array ?? []).contains { finding in
+            finding["subject"] == "page" && finding["level"] != "ok"
+        }
         func found(_ subjects: Set<String>) -> [(text: String, remedy: String)] {
             (status["findings"]?.array ?? []).compactMap { finding in
                 guard finding["level"]?.string != "ok", let subject = finding["subject"]?.string,

@@ -47,6 +47,10 @@ enum PhonesCommand {
         switch (words.first, words.count) {
         case ("list", 1): try list(settings, isJSON: arguments.has("json"))
         case ("add", 2):
+            guard arguments.has("key") || !arguments.has("listen") else {
+                throw Failure(
+                    .usage, "--listen is for a key of --key; without one the command waits until a phone pairs")
+            }
             let phone = try add(words[1], arguments, settings)
             if !arguments.has("quiet") {
                 Terminal.printError(
@@ -59,6 +63,11 @@ enum PhonesCommand {
         case ("import", 2): try importFile(words[1], arguments, settings)
         case (let word?, _) where !actions.contains(word):
             throw Failure(.usage, "phones has no '\(word)'\(hint(for: word, among: actions))")
+        case ("list", _): throw Failure(.usage, "phones list takes no '\(words[1])'")
+        case (let word?, 3...):
+            let name = Terminal.printable(words.dropFirst().joined(separator: " "))
+            throw Failure(
+                .usage, "'\(words[2])' is unexpected; quote a name that contains spaces: phones \(word) '\(name)'")
         default:
             throw Failure(
                 .usage,

@@ -24,7 +24,7 @@ enum RegionsCommand {
                 "rid", "RID",
                 with: [("add", "the key of the region; an existing region is changed (default: from name and time)")]),
             OptionSpecification(
-                "leave-after", "SECONDS", with: [("add", "silence before the region is left, or 'auto'")]),
+                "leave-after", "SECONDS", with: [("add", "silence before the region is left, 1 to 86400, or 'auto'")]),
             OptionSpecification(
                 "tracker", "TID",
                 "whose regions, if there are several trackers (default: all for list, show and remove, otherwise the first)"
@@ -52,21 +52,27 @@ enum RegionsCommand {
         let words = Array(arguments.operands.dropFirst(context.leadingWords))
         let name = context.command
         guard let action = words.first else {
-            throw Failure(.usage, "name the action: \(name) \(actions.joined(separator: ", "))")
+            throw Failure(.usage, "name the action: \(name) \(context.actions.joined(separator: ", "))")
         }
         let operand = words.dropFirst().first
         guard words.count <= 2 else {
             throw Failure(.usage, "'\(words[2])' is unexpected; quote a description that contains spaces")
         }
+        if action == "list", let operand {
+            throw Failure(
+                .usage, "\(name) list takes no '\(operand)'; for one \(context.noun): \(name) show '\(operand)'")
+        }
         switch action {
-        case "list": try list(context, isJSON: arguments.has("json"))
+        case "list":
+            if let operand { throw Failure(.usage, "\(name) list takes no '\(operand)'; \(name) show \(operand)?") }
+            try list(context, isJSON: arguments.has("json"))
         case "show": try show(try need(operand, "\(name) show RID"), context)
         case "add": try add(try need(operand, "\(name) add NAME:UUID[:MAJOR[:MINOR]]"), arguments, context)
         case "remove": try remove(try need(operand, "\(name) remove RID"), arguments, context)
         case "import": return try importFile(try need(operand, "\(name) import FILE"), arguments, context)
         case "export": try export(to: operand ?? "-", context)
         default:
-            throw Failure(.usage, "\(name) has no '\(action)'\(hint(for: action, among: actions))")
+            throw Failure(.usage, "\(name) has no '\(action)'\(hint(for: action, among: context.actions))")
         }
         return .ok
     }
@@ -79,25 +85,45 @@ enum RegionsCommand {
     private static func list(_ context: Context, isJSON: Bool) throws {
         let owned = try context.owners.map { ($0, try context.regions(of: $0)) }
         let hasTrackers = owned.count > 1
+        // A tag has no leave rule of its own, and may be one of the configuration file.
+        let hasSources = context.tagRemarks != nil
         guard !isJSON else {
             for (owner, regions) in owned {
                 var message = waypointsMessage(regions, base: context.base).object ?? [:]
+                if hasSources { mark(&message, context.areConfigured(regions)) }
                 if hasTrackers { message["tracker"] = .string(owner.name) }
                 Terminal.print(json: JSONValue.object(message).text)
             }
             return
         }
         guard !owned.allSatisfy(\.1.isEmpty) else {
+            let waiting = owned.reduce(0) { $0 + $1.0.configured.count }
             return Terminal.print(
-                "none yet; add one with: ibeacon-gateway \(context.command) add NAME:UUID[:MAJOR[:MINOR]]")
+                waiting > 0
+                    ? "none yet; the configuration file has \(counted(waiting, "waypoint")), which the service takes when it starts"
+                    : "none yet; add one with: ibeacon-gateway \(context.command) add NAME:UUID[:MAJOR[:MINOR]]")
         }
-        // A tag has no leave rule of its own.
-        let hasLeaveRules = context.tagRemarks == nil
         let rows = owned.flatMap { owner, regions in
-            regions.map { (hasTrackers ? [owner.name] : []) + cells(of: $0, hasLeaveRules: hasLeaveRules) }
+            zip(regions, context.areConfigured(regions)).map { region, isConfigured in
+                (hasTrackers ? [owner.name] : []) + cells(of: region, hasLeaveRules: !hasSources)
+                    + (hasSources ? [isConfigured ? "configuration file" : ""] : [])
+            }
         }
-        let titles = ["RID", "NAME", "UUID", "MAJOR", "MINOR"] + (hasLeaveRules ? ["LEAVE"] : []) + ["KIND"]
+        let titles =
+            ["RID", "NAME", "UUID", "MAJOR", "MINOR"] + (hasSources ? [] : ["LEAVE"]) + ["KIND"]
+            + (hasSources ? ["SOURCE"] : [])
         Terminal.print(Terminal.table((hasTrackers ? ["TRACKER"] : []) + titles, rows))
+    }
+
+    /// Says of each waypoint whether the configuration file defines it, as the page does.
+    private static func mark(_ message: inout [String: JSONValue], _ areConfigured: [Bool]) {
+        let waypoints = message["waypoints"]?.array ?? []
+        message["waypoints"] = .array(
+            zip(waypoints, areConfigured).map { waypoint, isConfigured in
+                var members = waypoint.object ?? [:]
+                members["configured"] = .bool(isConfigured)
+                return .object(members)
+            })
     }
 
     private static func cells(of region: Region, hasLeaveRules: Bool) -> [String] {
@@ -176,9 +202,14 @@ enum RegionsCommand {
     }
 
     /// The value of `--leave-after`; nil if it was not given.
-    private static func leaveRule(_ arguments: Arguments) throws -> LeaveRule? {
-        if arguments.value("leave-after") == "auto" { return .auto }
-        return try arguments.seconds("leave-after").map { .after($0) }
+    ///
+    /// - Throws: `Failure` for what the setting `leaveAfter` does not take, because a file with it could not be imported.
+    private static func leaveRule(_ arguments: Arguments) throws(Failure) -> LeaveRule? {
+        guard let text = arguments.value("leave-after") else { return nil }
+        guard let rule = LeaveRule(.string(text)) else {
+            throw Failure(.usage, "--leave-after '\(text)' does not fit; write \(LeaveRule.allowed)")
+        }
+        return rule
     }
 
     /// A tag is known by its id, which is made from its name.
@@ -187,7 +218,13 @@ enum RegionsCommand {
     ) throws {
         let now = Int64(time(nil))
         let regions = try context.regions()
+        try context.checkID(arguments.value("rid"), among: regions)
         let tag = try context.existingTag(description, id: arguments.value("rid"), in: regions)
+        if let tag, context.areConfigured([tag]) == [true], tag.description.isSame(as: description) {
+            Terminal.printError("'\(tag.displayName)' is already there; nothing was changed")
+            return Terminal.print(TagIdentity(tag)?.id ?? tag.rid)
+        }
+        if let tag { try context.needEditable(tag) }
         // With the id as its key, a tag keeps its id under every name.
         let rid =
             tag.flatMap(TagIdentity.init)?.id ?? arguments.value("rid")
@@ -207,10 +244,13 @@ enum RegionsCommand {
     private static func remove(_ word: String, _ arguments: Arguments, _ context: Context) throws {
         guard arguments.has("erase"), let historyTopic = context.historyTopic else {
             let (region, topic) = try context.region(word)
-            return try context.edit([.remove(rid: region.rid)], of: topic)
+            try context.needEditable(region)
+            try context.edit([.remove(rid: region.rid)], of: topic)
+            return context.remark(onRemovalOf: region, of: topic)
         }
         // The history of a tag that was removed before can be deleted as well, by the tag's id.
         let region = try context.lookUp(word)?.region
+        if let region { try context.needEditable(region) }
         let erased = historyTopic(region.flatMap(TagIdentity.init)?.id ?? word)
         if region == nil, try !context.hasHistory(of: erased) { _ = try context.region(word) }
         try context.edit(region.map { [.remove(rid: $0.rid)] } ?? [], of: context.topic, erasingHistoryOf: erased)
@@ -222,7 +262,8 @@ enum RegionsCommand {
         for problem in reading.problems { Terminal.printError("\(file): \(problem)") }
         for remark in reading.remarks { Terminal.printError("\(file): \(remark)") }
         var changes = reading.changes
-        let reasons = try context.refuseBeaconsOfTags(in: &changes)
+        let reasons =
+            try context.refuseConfiguredTags(in: &changes) + context.refuseBeaconsOfTags(in: &changes)
         for reason in reasons { Terminal.printError("\(file): \(reason)") }
         if !reading.keys.isEmpty { try PhonesCommand.add(reading.keys, in: context.directory) }
         let resolved = try context.stored(context.topic).resolving(changes)

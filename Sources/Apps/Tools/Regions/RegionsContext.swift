@@ -2,6 +2,7 @@ import Base
 import Configuration
 import GatewayApp
 import Glibc
+import JSON
 import OwnTracks
 import Regions
 import RoomsApp
@@ -19,6 +20,8 @@ extension RegionsCommand {
             /// The word after `--tracker`.
             let name: String
             let topic: String
+            /// The regions of the configuration file. A service merges them into its own at each start and reload.
+            let configured: [RegionChange]
         }
 
         let directory: String
@@ -41,26 +44,36 @@ extension RegionsCommand {
             let trackers = settings.configuration.trackers
             owners = (named.map { [trackers[$0]] } ?? trackers).map { tracker in
                 let isUnique = trackers.count { $0.trackerID.hasSameBytes(as: tracker.trackerID) } == 1
-                return Owner(name: isUnique ? tracker.trackerID : tracker.deviceID, topic: tracker.topics.base)
+                return Owner(
+                    name: isUnique ? tracker.trackerID : tracker.deviceID, topic: tracker.topics.base,
+                    configured: tracker.waypoints.changes)
             }
             (command, leadingWords) = ("regions", 0)
         }
 
-        private init(_ settings: Settings, topic: String, command: String) {
+        private init(_ settings: Settings, of owner: Owner, command: String) {
             directory = settings.stateDirectory
             base = settings.configuration.numberBase
-            (owners, self.command, leadingWords) = ([Owner(name: "", topic: topic)], command, 1)
+            (owners, self.command, leadingWords) = ([owner], command, 1)
         }
 
         /// The tags of the rooms service.
         static func tags(_ arguments: Arguments) throws(Failure) -> Context {
             let settings = try Settings.load(arguments, stateDirectory: RoomServiceProcess.defaultStateDirectory)
             let identity = try RoomServiceIdentity(settings.configuration)
-            var context = Context(settings, topic: identity.topics.base, command: "rooms tags")
+            let configured = settings.configuration.rooms?.tags ?? []
+            let owner = Owner(name: "", topic: identity.topics.base, configured: configured)
+            var context = Context(settings, of: owner, command: "rooms tags")
             context.historyTopic = identity.addresses.topic(ofTag:)
             context.tagRemarks = try TagRemarks(settings.configuration)
             return context
         }
+
+        /// What people call one of them.
+        var noun: String { historyTopic == nil ? "region" : "tag" }
+
+        /// The words that may follow the command's name. `adopt` has a command of its own.
+        var actions: [String] { RegionsCommand.actions + (historyTopic == nil ? [] : ["adopt"]) }
 
         /// The topic of the owner whose regions are changed.
         var topic: String { owners[0].topic }
@@ -71,24 +84,93 @@ extension RegionsCommand {
         func remark(on changes: [RegionChange], isRead: Bool = false) {
             for case .set(let region, _) in changes {
                 let remarks = isRead ? [] : [region.remark].compactMap(\.self)
-                for remark in remarks + (tagRemarks?.remarks(on: region) ?? []) {
+                let kept = configuredRegion(region, of: topic).flatMap { $0 == region ? nil : Self.returns }
+                for remark in remarks + (tagRemarks?.remarks(on: region) ?? []) + [kept].compactMap(\.self) {
                     Terminal.printError("warning: '\(region.displayName)': \(remark)")
                 }
             }
+        }
+
+        private static let returns =
+            "it is in the configuration file (waypoints), too, which sets it again at each start and reload; change it there"
+
+        /// Says that a region of a tracker, which is removed, comes back.
+        func remark(onRemovalOf region: Region, of topic: String) {
+            guard configuredRegion(region, of: topic) != nil else { return }
+            Terminal.printError("warning: '\(region.displayName)': \(Self.returns)")
+        }
+
+        /// What the configuration file says of a tracker's region; nil if the region is not there.
+        private func configuredRegion(_ region: Region, of topic: String) -> Region? {
+            guard historyTopic == nil else { return nil }
+            let owner = owners.first { $0.topic.hasSameBytes(as: topic) }
+            for case .set(let configured, _) in owner?.configured ?? []
+            where configured.rid.hasSameBytes(as: region.rid) {
+                return configured
+            }
+            return nil
         }
 
         func regions() throws -> [Region] { try stored(topic).regions }
 
         func regions(of owner: Owner) throws -> [Region] { try stored(owner.topic).regions }
 
+        /// The regions of an owner as they are stored; of the rooms service, with the tags of the configuration file.
         func stored(_ topic: String) throws -> RegionSet {
-            try StoreReader.read(directory) { try $0.regions()[topic] ?? RegionSet() } ?? RegionSet()
+            let stored = try StoreReader.read(directory) { try $0.regions()[topic] ?? RegionSet() } ?? RegionSet()
+            return tags(in: stored).kept
+        }
+
+        /// Stored regions with the tags of the configuration file. Regions of a tracker stay as they are: what is removed of these comes
+        /// back with the next start alone.
+        private func tags(in stored: RegionSet) -> TagRegions {
+            TagRegions(stored: stored, configured: historyTopic == nil ? [] : owners[0].configured)
+        }
+
+        /// Says of each region whether the configuration file defines it as a tag.
+        func areConfigured(_ regions: [Region]) -> [Bool] { regions.map(tags(in: RegionSet()).isConfigured) }
+
+        /// - Throws: `Failure` if the region is a tag of the configuration file, which a restart of the service would bring back, or
+        ///   if a running service has read it there and has not read the file again.
+        func needEditable(_ region: Region) throws(Failure) {
+            let file = tags(in: RegionSet())
+            guard !file.isConfigured(region) else {
+                throw Failure(.badData, "'\(region.displayName)': \(TagRegions.configuredReason)")
+            }
+            guard historyTopic != nil, let id = TagIdentity(region)?.id, !file.configuredIDs.contains(id) else {
+                return
+            }
+            let path = "/tag.json?id=\(StatusClient.encoded(id))"
+            let answer = try? StatusClient(stateDirectory: directory, within: .seconds(1)).ask(path)
+            guard answer?["configured"]?.asBool == true else { return }
+            throw Failure(
+                .temporaryFailure,
+                "'\(region.displayName)' was in the configuration file when the service read it, so the service keeps it; first: "
+                    + "sudo systemctl reload ibeacon-gateway-rooms")
+        }
+
+        /// Takes out of a list the changes of tags of the configuration file.
+        ///
+        /// - Returns: Why, for each of them.
+        func refuseConfiguredTags(in changes: inout [RegionChange]) throws -> [String] {
+            let (possible, refusals) = tags(in: try stored(topic)).sparingConfigured(changes)
+            changes = possible
+            return refusals
         }
 
         /// The region with this key. A tag can also be named by its id, which its topics contain.
         func find(_ rid: String, in regions: [Region]) -> Region? {
             if let region = regions.first(where: { $0.rid.hasSameBytes(as: rid) }) { return region }
             return historyTopic == nil ? nil : regions.first { TagIdentity($0)?.id == rid }
+        }
+
+        /// - Parameter id: The id that a tag is to have; nil: none is given. An imported tag may have any key, and is found by it.
+        /// - Throws: `Failure` if it cannot be an id: the service would call the tag by its name instead, and that may be the id of
+        ///   another tag, which would be lost.
+        func checkID(_ id: String?, among regions: [Region]) throws(Failure) {
+            guard let id, !TopicIdentifier.isIdentifier(id), find(id, in: regions) == nil else { return }
+            let text = "--rid '\(id)' cannot be the id of a tag, which is a level of its topics"
+            throw Failure(.usage, "\(text); write 1 to 64 of these characters: a to z, A to Z, 0 to 9, '_' and '-'")
         }
 
         /// The tag that `add` changes; nil if it adds one. Regions have no ids, and may share a beacon.
@@ -189,7 +271,7 @@ extension RegionsCommand {
                 names.count > 1
                 ? "say whose: \(names.map { "--tracker \($0)" }.joined(separator: ", "))"
                 : "name one by its RID: \(found.map(\.region.rid).joined(separator: ", "))"
-            return Failure(.badData, "\(found.count) regions are called '\(word)'; \(way)")
+            return Failure(.badData, "\(found.count) \(noun)s are called '\(word)'; \(way)")
         }
 
         /// The owner's topic. Says whose region it is, if that is not the first owner.
@@ -208,7 +290,7 @@ extension RegionsCommand {
             let known = try owners.flatMap { try regions(of: $0) }
             throw Failure(
                 .badData,
-                "there is no region '\(word)'\(hint(for: word, among: known.map(\.rid) + known.map(\.displayName)))")
+                "there is no \(noun) '\(word)'\(hint(for: word, among: known.map(\.rid) + known.map(\.displayName)))")
         }
 
         func edit(_ changes: [RegionChange], of topic: String, erasingHistoryOf erased: String? = nil) throws {

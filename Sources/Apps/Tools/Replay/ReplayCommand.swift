@@ -39,26 +39,24 @@ enum ReplayCommand {
         let tail = try arguments.seconds("tail") ?? .zero
         let pace = Pace(speed: try arguments.positiveNumber("speed"))
         let settings = try Settings.load(arguments, isOptional: true)
+        let log = { (text: String) in if !arguments.has("quiet") { Terminal.printError(text) } }
+        let base = settings.configuration.numberBase
+        let reading = try arguments.value("regions").map { file throws(Failure) in try regions(in: file, base: base) }
         var output = LineBuffer()
         let publisher =
             arguments.has("publish") ? try DirectPublisher(settings.configuration, purpose: "replay") : nil
-        let log = { (text: String) in if !arguments.has("quiet") { Terminal.printError(text) } }
         var gateway = Gateway(
             configuration: settings.configuration, wallClock: WallClock(epochOffset: 0, isKnown: true),
             explainsTransitions: arguments.has("verbose"))
         var stored: [RegionSet] = []
-        var keys: [NamedKey] = []
-        if let file = arguments.value("regions") {
-            let reading = try WaypointsFile.read(file, base: settings.configuration.numberBase, acceptsKeys: true)
-            for problem in reading.problems { log("\(file): \(problem)") }
-            var regions = RegionSet()
-            regions.apply(reading.changes)
-            stored.append(regions)
-            keys = reading.keys
-        }
+        if let reading { stored.append(reading.regions) }
         _ = gateway.handle(
             .start(StoredState(configuration: settings.configuration, regions: stored)), at: .zero)
-        var replay = Replay(gateway: gateway, resolver: settings.resolver(log, more: keys))
+        if !gateway.trackers.contains(where: { hasBeacon($0.regions) }) {
+            Terminal.printError(
+                "there are no beacon regions, so nothing comes and nothing goes; name a file with them: --regions FILE")
+        }
+        var replay = Replay(gateway: gateway, resolver: settings.resolver(log, more: reading?.keys ?? []))
         var failure: CaptureError?
         let started = ContinuousClock.now
         let perform = { (effect: Gateway.Effect) in
@@ -78,6 +76,24 @@ enum ReplayCommand {
             throw Failure(failure.isMissingFile ? .noInput : .badData, failure.description)
         }
         return .ok
+    }
+
+    /// Reads the file of `--regions`. What is wrong with single regions is told with `--quiet`, too.
+    ///
+    /// - Throws: `Failure` also if no beacon can enter or leave by it: zeros would look like a result.
+    private static func regions(
+        in file: String, base: NumberBase
+    ) throws(Failure) -> (regions: RegionSet, keys: [NamedKey]) {
+        let reading = try WaypointsFile.read(file, base: base, acceptsKeys: true)
+        for problem in reading.problems { Terminal.printError("\(file): \(problem)") }
+        var regions = RegionSet()
+        regions.apply(reading.changes)
+        guard hasBeacon(regions) else { throw Failure(.badData, "\(file) has no beacon region that can be used") }
+        return (regions, reading.keys)
+    }
+
+    private static func hasBeacon(_ regions: RegionSet) -> Bool {
+        regions.regions.contains { if case .beacon = $0.kind { true } else { false } }
     }
 
     private static func summary(of replay: Replay, took: Duration) -> String {

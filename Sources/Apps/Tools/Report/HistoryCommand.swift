@@ -29,24 +29,31 @@ enum HistoryCommand {
         if let word = arguments.operands.first {
             throw Failure(.usage, "history takes no '\(word)'; --region \(word)?")
         }
+        try arguments.needOneForm()
         let settings = try Settings.load(arguments)
         var filter = HistoryFilter()
         filter.region = arguments.value("region")
         if let text = arguments.value("since") { filter.since = try TimeText.epochSeconds(text) }
         if arguments.has("gpx") { return try printTracks(filter, arguments, settings) }
         var entries: [PastTransition] = []
-        _ = try StoreReader.read(settings.stateDirectory) { reader in
+        let hasState = try StoreReader.read(settings.stateDirectory) { reader in
             try reader.forEachTransition(filter) {
                 entries.append($0)
                 return true
             }
+            return true
         }
+        let absence = HistoryAbsence(filter: filter, settings: settings, zone: TimeText.Zone(arguments))
+        if entries.isEmpty { try absence.checkRegion() }
         if arguments.has("json") {
             for entry in entries { Terminal.print(json: json(entry).text) }
         } else if arguments.has("csv") {
             Terminal.print((["time,event,name,rid,beacon,tracker"] + entries.map(csv)).joined(separator: "\n"))
         } else if entries.isEmpty {
-            Terminal.print("nothing happened yet")
+            Terminal.print(
+                hasState == nil
+                    ? "nothing happened yet: there is no state in \(settings.stateDirectory); --state-dir names another directory"
+                    : try absence.text())
         } else {
             let trackers = settings.configuration.trackers
             let names = Dictionary(trackers.map { ($0.topics.base, $0.name) }) { first, _ in first }

@@ -13,9 +13,10 @@ enum RoomsCompareCommand {
         }
         let truth = try arguments.value("truth").map { path in
             let text = String(decoding: try FileAccess.read(path), as: UTF8.self)
-            return try mapError({ Failure(.badData, "\(path): \($0)") }) { () throws(FeedError) in
+            let truth = try mapError({ Failure(.badData, "\(path): \($0)") }) { () throws(FeedError) in
                 try RoomTruth(text)
             }
+            return (path: path, truth: truth)
         }
         let (settings, open) = try RoomsReplayCommand.settings(arguments.value("config"))
         var comparison = RoomComparison(settings, open: open)
@@ -34,15 +35,51 @@ enum RoomsCompareCommand {
                 }
             }
         }
-        let results = comparison.results(truth: truth)
+        let results = comparison.results(truth: truth?.truth)
         guard !results.isEmpty else {
             throw Failure(
                 .badData,
                 "no tag was heard by a gateway with a room; record the topics that 'ibeacon-gateway rooms --help' names, from before the gateways' cards on"
             )
         }
+        if let (path, truth) = truth {
+            if !arguments.has("quiet") {
+                for remark in remarks(on: truth, comparison) { Terminal.printError("\(path): \(remark)") }
+            }
+            try check(truth, path, results)
+        }
         Terminal.print(text(comparison, results))
         return .ok
+    }
+
+    /// What a truth names that the recordings do not have.
+    static func remarks(on truth: RoomTruth, _ comparison: RoomComparison) -> [String] {
+        let (tags, rooms) = (comparison.tags, comparison.rooms)
+        let unknownTags = truth.tags.filter { word in
+            !tags.contains { RoomTruth.isTag(word, name: $0.name, id: $0.id) }
+        }
+        let unknownRooms = truth.rooms.filter { room in !rooms.contains { $0.key == room.key } }
+        return unknownTags.map { "there is no tag '\($0)'\(hint(for: $0, among: tags.map(\.name)))" }
+            + unknownRooms.map {
+                "no gateway is in the room '\($0.name)', so that no program can name it"
+                    + hint(for: $0.name, among: rooms.map(\.name))
+            }
+    }
+
+    /// - Throws: That the truth is of no use.
+    static func check(_ truth: RoomTruth, _ path: String, _ results: [TagComparison]) throws(Failure) {
+        let heard = results.filter { result in
+            truth.tags.contains { RoomTruth.isTag($0, name: result.name, id: result.id) }
+        }
+        guard !heard.isEmpty else {
+            let names = results.map(\.name)
+            let few = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " …" : "")
+            throw Failure(.badData, "\(path) names no tag that was heard; heard were: \(few)")
+        }
+        guard heard.contains(where: { $0.lines.contains { $0.truth != nil } }) else {
+            throw Failure(
+                .badData, "\(path) says of no time of the recording where a tag was; its times are in UTC")
+        }
     }
 
     /// The tables, as they are printed.
@@ -52,7 +89,8 @@ enum RoomsCompareCommand {
         ]
         for tag in results {
             let hasTruth = tag.lines.contains { $0.truth != nil }
-            lines += ["", "\(tag.name), heard \(tag.readings) times"]
+            let kind = tag.isAddressAssumed ? ", taken for a fixed address" : ""
+            lines += ["", "\(tag.name), heard \(tag.readings) times\(kind)"]
             let head = ["rule", "changes a day", "taken back a day"]
             lines.append(columns(head + (hasTruth ? ["right", "false a day", "seconds to change", "never"] : [])))
             for line in tag.lines {
@@ -70,6 +108,11 @@ enum RoomsCompareCommand {
             "",
             "taken back: within a minute the tag was said to be in its former room again, so that the change was probably false.",
         ]
+        if results.contains(where: \.isAddressAssumed) {
+            lines.append(
+                "taken for a fixed address: the UUID stands for one, or for a phone, and no gateway says that it has the key of a phone for "
+                    + "it. Bermuda computes a fixed address once in each cycle, and all else twice.")
+        }
         return lines.joined(separator: "\n")
     }
 

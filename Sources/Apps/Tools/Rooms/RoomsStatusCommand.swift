@@ -8,6 +8,9 @@ import System
 /// machine that can reach the broker. Where the active service runs, it adds the reasons that the service's page shows.
 enum RoomsStatusCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
+        if let word = arguments.operands.dropFirst().first {
+            throw Failure(.usage, "rooms status takes no '\(word)'; for one tag: ibeacon-gateway rooms find '\(word)'")
+        }
         let settings = try Settings.load(arguments, stateDirectory: RoomServiceProcess.defaultStateDirectory)
         let topics = try SiteTopics(settings, filters: SiteStatus.filters, optional: SiteStatus.optionalFilters)
         defer { topics.close() }

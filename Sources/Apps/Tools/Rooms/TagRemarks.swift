@@ -1,5 +1,4 @@
 import Base
-import Beacon
 import Configuration
 import Identities
 import OwnTracks
@@ -51,9 +50,4 @@ struct TagRemarks {
         return
             "a gateway publishes on its topic \(topic), too; give the tag another id, or the gateway another deviceId"
     }
-}
-
-extension BeaconUUID {
-    /// Whether it is of version 5, as those of phones and other identities are. The UUIDs of beacons hardly ever are.
-    fileprivate var isDerived: Bool { high >> 12 & 0xf == 5 }
 }

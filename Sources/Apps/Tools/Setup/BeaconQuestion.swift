@@ -10,23 +10,56 @@ struct BeaconQuestion {
     /// The most beacons that a person is asked about, the strongest first.
     private static let mostAsked = 10
 
+    /// The options that say more of the beacon, or of how it is found.
+    private static let details = ["region", "person", "listen"]
+
+    /// Refuses options that would have no effect: details where no beacon is chosen, and a time to listen where the beacon is known.
+    ///
+    /// - Parameter asks: Whether a person is asked.
+    static func check(_ arguments: Arguments, asks: Bool) throws(Failure) {
+        let beacon = arguments.value("beacon")
+        let isChosen = beacon.map { $0 != "none" } ?? asks
+        for option in details where !isChosen && arguments.has(option) {
+            throw Failure(
+                .usage,
+                "--\(option) is for the beacon of --beacon, and \(beacon == nil ? "none is named" : "that is none"); "
+                    + "add --beacon strongest, or --beacon UUID:MAJOR:MINOR")
+        }
+        if let beacon, beacon != "strongest", arguments.has("listen") {
+            throw Failure(.usage, "--listen is for --beacon strongest; with --beacon \(beacon) nothing is listened for")
+        }
+    }
+
     /// - Parameters:
-    ///   - isWanted: Whether a person is asked where no option names a beacon.
+    ///   - isWanted: Whether a person is asked where no option says anything of a beacon.
     ///   - settings: What to listen with.
     func answer(isWanted: Bool, listening settings: () throws(Failure) -> Settings) throws -> [NamedBeacon] {
-        let standard = dialogue.isInteractive && isWanted ? "ask" : "none"
-        let wish = arguments.value("beacon") ?? standard
-        switch wish {
-        case "none": return []
-        case "ask": return try asked(settings)
-        case "strongest":
+        switch arguments.value("beacon") {
+        case nil:
+            guard dialogue.isInteractive, isWanted || Self.details.contains(where: arguments.has) else { return [] }
+            return try asked(settings)
+        case "none"?: return []
+        case "strongest"?:
             let heard = try listen(settings)
             guard let best = heard.beacons.first else {
                 throw Failure(.unavailable, "\(heard.reason); nothing was written")
             }
             return [try named("\(best.beacon)")]
-        default: return [try named(wish)]
+        case let beacon?:
+            try check(beacon)
+            return [try named(beacon)]
         }
+    }
+
+    /// - Throws: `Failure` if a word for the command `regions add` is given, which begins with a name.
+    private func check(_ wish: String) throws(Failure) {
+        guard let colon = wish.firstIndex(of: ":"), (try? SetupRegions.region("Beacon:\(wish)")) == nil else { return }
+        let (name, beacon) = (String(wish[..<colon]), String(wish[wish.index(after: colon)...]))
+        guard (try? SetupRegions.region(wish)) != nil, !beacon.isEmpty else { return }
+        throw Failure(
+            .usage,
+            "--beacon '\(wish)' begins with the name '\(name)'; the name goes into --region: --region '\(name)' --beacon '\(beacon)'"
+        )
     }
 
     /// A beacon that an option chose.

@@ -20,9 +20,10 @@ struct PhoneFile {
     /// - Parameters:
     ///   - path: The file's, for messages.
     ///   - needsBroker: Whether the broker of the file is to be used.
+    ///   - storesRegions: Whether the waypoints become regions.
     /// - Returns: nil if the file is no JSON.
     /// - Throws: If it is another kind of JSON, or has no broker that speaks MQTT.
-    init?(_ bytes: [UInt8], path: String, needsBroker: Bool) throws(Failure) {
+    init?(_ bytes: [UInt8], path: String, needsBroker: Bool, storesRegions: Bool) throws(Failure) {
         // YAML in its flow style begins with a brace too, so only JSON as a whole is of an app.
         guard let json = try? JSONValue(parsing: bytes, dialect: .json5), let type = json["_type"]?.string else {
             return nil
@@ -44,7 +45,13 @@ struct PhoneFile {
             if let password, !password.isEmpty, password != Secret.mask { origin.password = Secret(password) }
         }
         try readWaypoints(json, path)
-        tell(json)
+        let count = origin.regions.count
+        if !storesRegions, count > 0 {
+            remarks.append(
+                "Not taken, because --config-only stores no regions: \(counted(count, "waypoint")). Afterwards: "
+                    + "ibeacon-gateway regions import \(path)")
+        }
+        tell(json, regionCount: storesRegions ? count : 0)
     }
 
     private static func broker(_ json: JSONValue, _ path: String) throws(Failure) -> SetupOrigin.BrokerAddress? {
@@ -84,11 +91,10 @@ struct PhoneFile {
         return home?.coordinates
     }
 
-    private mutating func tell(_ json: JSONValue) {
+    private mutating func tell(_ json: JSONValue, regionCount count: Int) {
         var taken: [String] = []
         if let broker = origin.broker { taken.append("the broker \(broker.host):\(broker.port)") }
         if let username = origin.username { taken.append("the login '\(username)'") }
-        let count = origin.regions.count
         if count > 0 { taken.append(count == 1 ? "1 waypoint" : "\(count) waypoints") }
         if origin.coordinates != nil { taken.append("the place of its home") }
         remarks.insert("Taken from the phone: \(taken.isEmpty ? "nothing" : taken.joined(separator: ", ")).", at: 0)

@@ -52,6 +52,9 @@ extension Setup {
             // The text may contain a password.
             throw Failure(.usage, "this broker cannot be used: \(error.reason)")
         }
+        if let secure = ["tls", "ca-file"].first(where: arguments.has), broker.tls == false {
+            throw Failure(.usage, "the address of the broker says without TLS, and --\(secure) with it; write mqtts://")
+        }
         host = broker.name
         tls = broker.tls ?? tls
         port = given ?? broker.port.flatMap(UInt16.init(exactly:)) ?? (tls ? 8883 : 1883)

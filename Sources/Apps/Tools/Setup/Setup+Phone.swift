@@ -7,11 +7,13 @@ import Shell
 import System
 
 extension Setup {
+    /// Whether a person is asked for a phone, if no option names one. Only root can enrol a phone.
+    var asksForPhone: Bool { dialogue.isInteractive && isForService && geteuid() == 0 }
+
     /// Asks for a phone that is enrolled here.
     mutating func choosePhone() throws {
         phone = arguments.value("phone")
-        // Only root can enrol a phone.
-        if phone == nil, dialogue.isInteractive, isForService, geteuid() == 0 {
+        if phone == nil, asksForPhone {
             let name = try dialogue.ask("Name for a phone or watch to enrol now (empty: none)", "")
             if !name.isEmpty { phone = name }
         }

@@ -97,10 +97,8 @@ struct Setup {
         members += [("deviceId", .string(deviceID)), ("tid", .string(trackerID))]
         if room != deviceID { members.append(("room", .string(room))) }
         if let floor { members.append(("floor", .integer(floor))) }
-        switch arguments.value("scanner") {
-        case nil, "auto"?: break
-        case let way? where ["mgmt", "hci", "bluez"].contains(way): members.append(("scanner", .string(way)))
-        case let file?: members.append(("scanner", ["capture": .string(Self.absolute(file))]))
+        if let scanner = SetupScanner(arguments.value("scanner")).member(Self.absolute) {
+            members.append(("scanner", scanner))
         }
         if let place { members += [("lat", .plain(place.latitude)), ("lon", .plain(place.longitude))] }
         if isInHomeAssistant == true { members.append(("homeAssistant", ["discovery": true])) }

@@ -69,7 +69,9 @@ enum SetupCommand {
         ])
 
     /// What `--config-only` leaves out.
-    private static let beyondConfiguration = ["beacon", "region", "person", "phone", "keyboard", "rooms-service"]
+    private static let beyondConfiguration = [
+        "beacon", "region", "person", "listen", "phone", "keyboard", "rooms-service",
+    ]
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "setup takes no '\(word)'; --room \(word)?") }
@@ -80,11 +82,16 @@ enum SetupCommand {
         guard !(arguments.has("home-assistant") && arguments.has("no-home-assistant")) else {
             throw Failure(.usage, "--home-assistant and --no-home-assistant exclude each other")
         }
+        try SetupScanner(arguments.value("scanner")).check()
         let asks = !arguments.has("yes") && !writesAlone
         guard !asks || isatty(STDIN_FILENO) == 1 else {
             throw Failure(.usage, "standard input is not a terminal; give the answers as options, and --yes")
         }
+        try BeaconQuestion.check(arguments, asks: asks)
         var setup = Setup(arguments, Dialogue(isInteractive: asks))
+        guard !arguments.has("keyboard") || arguments.has("phone") || setup.asksForPhone else {
+            throw Failure(.usage, "--keyboard is for the phone of --phone, and none is named; add --phone NAME")
+        }
         try setup.prepare()
         setup.origin = try SetupOrigin.read(arguments, setup.dialogue)
         try setup.findBroker()

@@ -26,11 +26,7 @@ struct SetupConclusion {
         let configuration = settings.configuration
         let topics = configuration.trackers.map(\.topics.base)
         for topic in topics { Terminal.print("Who comes and goes is published on \(topic)/event.") }
-        if let address = configuration.statusPage {
-            Terminal.print(
-                address.isLoopback
-                    ? "Its page:    http://\(address)/" : "Its page:    sudo ibeacon-gateway status --link")
-        }
+        if let line = Self.pageLine(configuration.statusPage, running) { Terminal.print(line) }
         if !configuration.broker.isOffline {
             let line = SubscribeLine(
                 broker: configuration.broker, topic: "\(topics[0])/#", needsRoot: isForService)
@@ -41,5 +37,15 @@ struct SetupConclusion {
         }
         Terminal.print("Who is near: sudo ibeacon-gateway scan")
         Terminal.print("If it fails: sudo ibeacon-gateway doctor")
+    }
+
+    /// How to open the page.
+    ///
+    /// - Parameter running: The service; nil: none answers, because it is started later.
+    /// - Returns: nil if no page is configured, or the running service does not serve it; then a finding has said why.
+    static func pageLine(_ address: ListenAddress?, _ running: RunningService?) -> String? {
+        guard let address, running?.servesPage != false else { return nil }
+        return address.isLoopback
+            ? "Its page:    http://\(address)/" : "Its page:    sudo ibeacon-gateway status --link"
     }
 }

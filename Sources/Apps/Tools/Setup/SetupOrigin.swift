@@ -35,7 +35,10 @@ struct SetupOrigin {
     static func read(_ arguments: Arguments, _ dialogue: Dialogue) throws(Failure) -> SetupOrigin? {
         guard let path = arguments.value("from") else { return nil }
         let bytes = try FileAccess.readNamed(path)
-        if let phone = try PhoneFile(bytes, path: path, needsBroker: !arguments.has("host")) {
+        let storesRegions = !arguments.has("config-only")
+        let phone = try PhoneFile(
+            bytes, path: path, needsBroker: !arguments.has("host"), storesRegions: storesRegions)
+        if let phone {
             for line in phone.remarks { dialogue.show(Terminal.printable(line)) }
             return phone.origin
         }
@@ -49,6 +52,12 @@ struct SetupOrigin {
             for finding in findings {
                 dialogue.show(Terminal.printable("  line \(finding.line), \(finding.member): \(finding.text)"))
             }
+        }
+        for address in file.addresses where !storesRegions {
+            dialogue.show(
+                Terminal.printable(
+                    "Not made, because --config-only stores no regions: the region with which this gateway listens for its "
+                        + "address. Afterwards: ibeacon-gateway regions add '\(address)'"))
         }
         return SetupOrigin(file)
     }

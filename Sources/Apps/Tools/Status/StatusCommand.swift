@@ -28,6 +28,7 @@ enum StatusCommand {
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "status takes no '\(word)'") }
+        try check(arguments)
         let settings = try Settings.load(arguments, isOptional: true)
         if arguments.has("token") {
             Terminal.print(try token(settings, isQuiet: arguments.has("quiet")))
@@ -35,9 +36,6 @@ enum StatusCommand {
         }
         let client = try client(arguments, settings)
         if arguments.has("link") {
-            guard arguments.value("address") == nil else {
-                throw Failure(.usage, "--link is for the service of this machine, without --address")
-            }
             guard let link = PageLink(reading: try client.order("/link"), machine: PageLink.machine) else {
                 throw Failure(.unavailable, "the running service is older than this command: restart it")
             }
@@ -52,6 +50,20 @@ enum StatusCommand {
             Terminal.print(StatusText(StatusSnapshot(reading: status), in: TimeText.Zone(arguments)).text)
         }
         return .ok
+    }
+
+    /// Refuses options of which one would have no effect.
+    static func check(_ arguments: Arguments) throws(Failure) {
+        let answers = ["token", "link", "explain"].filter(arguments.has)
+        guard answers.count < 2 else {
+            throw Failure(.usage, "--\(answers[0]) and --\(answers[1]) exclude each other")
+        }
+        for option in answers where option != "explain" && arguments.has("address") {
+            throw Failure(.usage, "--\(option) is for the service of this machine, without --address")
+        }
+        if let answer = answers.first, arguments.has(TimeText.Zone.option) {
+            throw Failure(.usage, "--\(answer) shows no times, so --\(TimeText.Zone.option) has no meaning")
+        }
     }
 
     private static func client(_ arguments: Arguments, _ settings: Settings) throws(Failure) -> StatusClient {

@@ -21,6 +21,7 @@ package struct LiveFindings {
             + snapshot.brokerRefusals.findings(besides: Self.mainConnection, at: snapshot.now)
         let others = [
             storeFinding, queueFinding, clockFinding, regionFinding, crowdFinding, batteryFinding, unheardFinding,
+            snapshot.pageProblem.map { Finding(unservedPage: $0.text, remedy: $0.remedy) },
             snapshot.newerVersion.map { Finding(newer: $0, than: snapshot.version) }, snapshot.ownBeacon?.finding,
         ]
         let proxies = snapshot.proxies.flatMap(\.findings)

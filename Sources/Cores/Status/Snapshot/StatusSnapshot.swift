@@ -58,6 +58,8 @@ package struct StatusSnapshot: Sendable {
     package var process: ProcessState?
     /// The page of the rooms service, while that runs on this machine; nil: there is none.
     package var roomsPage: (host: String, port: UInt16)?
+    /// Why the page is not served although it is wanted, and what to do; nil: nothing is in its way.
+    package var pageProblem: (text: String, remedy: String)?
     /// A newer version that apt knows of on this machine; nil: none is known.
     package var newerVersion: String?
     /// The findings of the health check, the worst first.

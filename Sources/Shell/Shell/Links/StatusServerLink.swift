@@ -30,8 +30,12 @@ package final class StatusServerLink: StatusLink {
                 try StatusServer(
                     settings: settings, host: LoopHost(loop: loop, log: log, goesLast: true), source: source,
                     link: link))
-            if case .port(let address) = settings.entrance { log.notice("status page: http://\(address)/") }
+            if case .port(let address) = settings.entrance {
+                link.obstacle = nil
+                log.notice("status page: http://\(address)/")
+            }
         } catch {
+            if case .port = settings.entrance { link.obstacle = ("\(error)", error.remedy) }
             switch error {
             case .listen, .socket: log.once("http", .error, "\(error); it is tried again")
             default: throw Failure(.configuration, "\(error)")
@@ -51,6 +55,8 @@ package final class StatusServerLink: StatusLink {
             log.error("the status page cannot be served: \(error.message)")
         }
     }
+
+    package var pageProblem: (text: String, remedy: String)? { link.obstacle }
 
     package func changed() { for server in servers { server.changed() } }
 
