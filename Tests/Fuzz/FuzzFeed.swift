@@ -50,6 +50,12 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     } catch {
         require(!error.description.isEmpty)
     }
+    do throws(FeedError) {
+        let answer = try unsafe LearnAnswer(payload)
+        require(try LearnAnswer(answer.payload) == answer)
+    } catch {
+        require(!error.description.isEmpty)
+    }
     var replay = RoomReplay(SiteSettings()) { topic, payload throws(FeedError) in
         if payload.count == 7 { throw FeedError("it is not encrypted") }
         return payload

@@ -123,6 +123,30 @@ final class SitePublisher {
     }
 }
 
+/// The retained card of the rooms service `a`, which changes twice a second as if the service were active.
+final class MovingCard {
+    private let process: ChildProcess
+    private let directory: TemporaryDirectory
+
+    /// - Parameter card: With `COUNTER` in the place of the number.
+    init(port: UInt16, _ card: String) throws {
+        directory = try TemporaryDirectory()
+        let file = try directory.write(card, to: "card")
+        process = try ChildProcess(
+            "sh",
+            [
+                "-c",
+                "n=0; while n=$((n + 1)) && sed \"s/COUNTER/$n/\" '\(file)' | mosquitto_pub -h 127.0.0.1 -p \(port) -r "
+                    + "-t ibeacon-rooms/home/service/a -s; do sleep 0.5; done",
+            ], output: directory.file("said"))
+    }
+
+    func stop() {
+        process.send(SIGKILL)
+        process.wait()
+    }
+}
+
 /// Three gateways, in the kitchen, the hall and the bath.
 final class RoomsHouse {
     private let site: SitePublisher

@@ -115,7 +115,7 @@ import Testing
                 Dictionary(
                     witness.lines.filter { !$0.topic.contains("/heard/") }.map { ($0.topic, $0.payload) }
                 ) { $1 }
-                .allSatisfy { $0.value.isEmpty || $0.key.hasSuffix("/learn") }
+                .allSatisfy { $0.value.isEmpty || $0.key.hasSuffix("/learn") || $0.key.hasSuffix("/answer") }
             })
     }
 }

@@ -63,6 +63,18 @@ import Testing
         #expect(try day(active(clock: later)) == ["jane Hall …"])
     }
 
+    @Test func `A history that cannot be read once is read again`() throws {
+        let before = try active()
+        carry(before)
+        before.service.app.stop()
+        let after = try active()
+        let database = try Database(path: directory.path + "/state.db")
+        try database.run("ALTER TABLE history RENAME TO elsewhere")
+        #expect(try day(after).isEmpty)
+        try database.run("ALTER TABLE elsewhere RENAME TO history")
+        #expect(try day(after) == ["jane Kitchen", "jane Hall …"])
+    }
+
     @Test func `Without a history there is no time line`() throws {
         let fixture = try active(", days: 0")
         carry(fixture)

@@ -15,7 +15,8 @@ import Testing
     @Test(
         arguments: [
             .tags(site: "home"), .heard(site: "home", gateway: "k"), .card(site: "home", gateway: "k"),
-            .learn(site: "home"), .refused(site: "home"), .service(site: "home", instance: "pi"),
+            .learn(site: "home"), .refused(site: "home"), .answer(site: "home"),
+            .service(site: "home", instance: "pi"),
             .tag(site: "home", tag: "jane"),
             .room(site: "home", room: "kitchen"), .health(site: "home", gateway: "k"), .nearbyRequest(site: "home"),
             .nearby(site: "home", gateway: "k"), .availability(gateway: "k"), .espresense(beacons[0], node: "attic"),
@@ -194,6 +195,21 @@ import Testing
         #expect(try FeedDecoder.learn(request.payload) == request)
         let refusal = LearnRefusal(request, "there is no such room")
         #expect(try LearnRefusal(refusal.payload) == refusal)
+        for answer in [
+            LearnAnswer(request, .begun), LearnAnswer(request, .done, learned: 118.5), LearnAnswer(request, .nothing),
+        ] {
+            #expect(try LearnAnswer(answer.payload) == answer)
+        }
+    }
+
+    @Test(arguments: [
+        "", "{}", #"{"answer":"done"}"#, #"{"room":"Hall","forget":true}"#,
+        #"{"answer":"perhaps","room":"Hall","forget":true}"#,
+        #"{"answer":"done","learned":-1,"room":"Hall","forget":true}"#,
+        #"{"answer":"done","learned":"x","room":"Hall","forget":true}"#,
+    ])
+    func `What does not say whether a request is carried out is refused`(_ payload: String) {
+        #expect(throws: FeedError.self) { try LearnAnswer(Array(payload.utf8)) }
     }
 
     @Test(arguments: ["", "{}", #"{"refused":""}"#, #"{"refused":"no"}"#, #"{"room":"Hall","rename":"Den"}"#])
@@ -326,6 +342,7 @@ import Testing
         #expect(try SiteMessage(.card(site: "home", gateway: "k"), []) == .card(gateway: "k", nil))
         #expect(try SiteMessage(.nearbyRequest(site: "home"), []) == nil)
         #expect(try SiteMessage(.refused(site: "home"), []) == nil)
+        #expect(try SiteMessage(.answer(site: "home"), []) == nil)
         #expect(throws: FeedError.self) {
             try SiteMessage(.service(site: "home", instance: "pi"), Array("{}".utf8))
         }

@@ -302,15 +302,51 @@ import Testing
         #expect(MalformedTopic(["topic": "x", "reason": "y", "count": 1]) == nil)
     }
 
-    @Test func `The service's refusal of a request is found, and that of another request is not`() {
+    @Test func `The service's answer to a request is found, and that to another request is not`() {
         let request = FeedDecoder.LearnRequest.moved(gateway: "h")
-        func messages(_ refusal: LearnRefusal) -> [String: [UInt8]] { [Self.root + "refused": refusal.payload] }
-        #expect(
-            LearnDialogue.refusal(of: request, in: messages(LearnRefusal(request, "no")), site: "home") == "no")
-        #expect(
-            LearnDialogue.refusal(
-                of: request, in: messages(LearnRefusal(.moved(gateway: "k"), "no")), site: "home") == nil)
-        #expect(LearnDialogue.refusal(of: request, in: [Self.root + "refused": [0x7b]], site: "home") == nil)
+        let other = FeedDecoder.LearnRequest.moved(gateway: "k")
+        func reply(_ messages: (RoomTopic, [UInt8])...) -> LearnReply {
+            var reply = LearnReply(to: request)
+            for (topic, payload) in messages { reply.take(topic, payload) }
+            return reply
+        }
+        let (refused, answer) = (RoomTopic.refused(site: "home"), RoomTopic.answer(site: "home"))
+        #expect(reply((refused, LearnRefusal(request, "no").payload)).refusal == "no")
+        #expect(!reply((refused, LearnRefusal(other, "no").payload), (refused, [0x7b])).isOver)
+        #expect(reply((answer, LearnAnswer(request, .done).payload)).answer?.outcome == .done)
+        #expect(!reply((answer, LearnAnswer(other, .done).payload), (answer, [0x7b])).isOver)
+        // An answer on the topic of the other kind is none.
+        #expect(!reply((refused, LearnAnswer(request, .done).payload), (.learn(site: "home"), request.payload)).isOver)
+    }
+
+    @Test func `A run is over with the answer that comes after it has begun`() throws {
+        let hall = try #require(RoomName("Hall"))
+        let request = FeedDecoder.LearnRequest.train(room: hall, tag: "Jane", .seconds(2))
+        var reply = LearnReply(to: request)
+        func take(_ outcome: LearnAnswer.Outcome, _ learned: Double? = nil) {
+            reply.take(.answer(site: "home"), LearnAnswer(request, outcome, learned: learned).payload)
+        }
+        // The run of another person, which this one ends.
+        take(.done, 40)
+        take(.begun)
+        #expect(reply.hasBegun && !reply.isOver)
+        take(.done, 1.5)
+        #expect(reply.answer?.learned == 1.5)
+    }
+
+    @Test func `What was learned is said in seconds, and nothing is a failure`() throws {
+        let hall = try #require(RoomName("Hall"))
+        func said(_ outcome: LearnAnswer.Outcome, _ learned: Double?, of seconds: Int) throws(Failure) -> String {
+            let request = FeedDecoder.LearnRequest.train(room: hall, tag: "Jane", .seconds(seconds))
+            return try RoomsLearnCommand.result(
+                of: LearnAnswer(request, outcome, learned: learned), hall, "Jane", .seconds(seconds))
+        }
+        #expect(try said(.done, 118.5, of: 120) == "Hall is learned: 118.50 s of readings of 'Jane'.")
+        #expect(try said(.done, 7, of: 0) == "The training of Hall has ended: 7 s of readings of 'Jane' were learned.")
+        for (seconds, words) in [(120, "no gateway that counts heard 'Jane'"), (0, "no training of Hall")] {
+            let failure = #expect(throws: Failure.self) { try said(.nothing, 0, of: seconds) }
+            #expect(failure?.code == .badData && failure?.message.contains(words) == true)
+        }
     }
 
     /// A site of which a gateway of the hall names the lounge.

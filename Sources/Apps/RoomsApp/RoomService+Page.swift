@@ -52,18 +52,21 @@ extension RoomService: SitePageOwner {
         return frame
     }
 
-    /// The history is read once, as soon as the clock is known.
+    /// The history is read once, as soon as the clock is known. If that fails, it is read again with the next request.
     var day: [Visits.Visit] {
         guard host.wallClock.isKnown, configuration.roomHistoryDays != 0 else { return [] }
-        if !dayLog.isRestored, let reader = try? StoreReader(directory: app.settings.stateDirectory) {
-            var past: [PastTransition] = []
-            try? reader.forEachTransition(HistoryFilter(limit: DayLog.most)) { entry in
-                past.append(entry)
-                return true
-            }
-            dayLog.restore(past)
-        }
+        if !dayLog.isRestored, let past = try? newestTransitions() { dayLog.restore(past) }
         return dayLog.visits(until: host.wallClock.epochSeconds(at: now))
+    }
+
+    /// The newest transitions of the history, the oldest first.
+    private func newestTransitions() throws -> [PastTransition] {
+        var past: [PastTransition] = []
+        try StoreReader(directory: app.settings.stateDirectory).forEachTransition(HistoryFilter(limit: DayLog.most)) {
+            past.append($0)
+            return true
+        }
+        return past
     }
 
     func offer(for request: PageRequest) -> PageAnswer? { offer?(configuration, request) }

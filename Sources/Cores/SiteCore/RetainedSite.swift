@@ -127,9 +127,8 @@ struct RetainedSite: Sendable {
         case .room(_, let id): rooms.record(id, .unreadable)
         case .health(_, let gateway): health.record(gateway, .unreadable)
         // The service retains none of these, or they have parts of their own.
-        case .tags, .heard, .card, .learn, .refused, .service, .nearbyRequest, .nearby, .phones, .availability,
-            .espresense,
-            .espresenseAlias, .espresenseSettings, .espresenseStatus, .espresenseTelemetry:
+        case .tags, .heard, .card, .learn, .refused, .answer, .service, .nearbyRequest, .nearby, .phones,
+            .availability, .espresense, .espresenseAlias, .espresenseSettings, .espresenseStatus, .espresenseTelemetry:
             break
         }
     }
@@ -154,7 +153,8 @@ struct RetainedSite: Sendable {
             case .tag(let id, let state): tags.record(id, state.map(Retained.value) ?? .absent)
             case .room(let id, let state): rooms.record(id, state.map(Retained.value) ?? .absent)
             // Sent once, or recorded where they are compared.
-            case .transition, .location, .health, .tags, .card, .learn, .refused, .nearbyRequest, .entity, .virtualNode:
+            case .transition, .location, .health, .tags, .card, .learn, .refused, .answer, .nearbyRequest,
+                .entity, .virtualNode:
                 break
             }
         }

@@ -282,7 +282,10 @@ package struct Site: Sendable {
             whereabouts.set(survey: survey, at: now, &effects)
             whereabouts.correctRetained(at: now, &effects)
         }
-        guard isOfRoom || !isOfSurvey else { return }
+        guard isOfRoom || !isOfSurvey else {
+            if whereabouts.isActive { effects.append(.send(.answer(LearnAnswer(.moved(gateway: gateway), .done)))) }
+            return
+        }
         whereabouts.receive(.learn(.moved(gateway: gateway)), isRetained: false, at: now, &effects)
     }
 

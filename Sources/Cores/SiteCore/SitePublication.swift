@@ -21,6 +21,8 @@ package enum SitePublication: Hashable, Sendable {
     case learn(FeedDecoder.LearnRequest)
     /// Such a request is not carried out.
     case refused(LearnRefusal)
+    /// Such a request is carried out, or there was nothing to do.
+    case answer(LearnAnswer)
     /// Asks the gateways which other beacons they hear, for this time.
     case nearbyRequest(Duration)
     /// An entity in Home Assistant.
@@ -54,6 +56,8 @@ extension SitePublication {
             return Publication(.state, topic: RoomTopic.learn(site: site).text, payload: request.payload)
         case .refused(let refusal):
             return Publication(.state, topic: RoomTopic.refused(site: site).text, payload: refusal.payload)
+        case .answer(let answer):
+            return Publication(.state, topic: RoomTopic.answer(site: site).text, payload: answer.payload)
         case .nearbyRequest(let duration):
             return Publication(
                 .state, topic: RoomTopic.nearbyRequest(site: site).text, payload: NearbyRequest.payload(duration))

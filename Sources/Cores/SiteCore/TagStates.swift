@@ -148,7 +148,8 @@ package struct TagStates: Sendable {
         return switch publication {
         case .transition, .location: now
         case .tag(let id, .some): unstamped[id]
-        case .tag, .room, .health, .tags, .card, .learn, .refused, .nearbyRequest, .entity, .virtualNode: nil
+        case .tag, .room, .health, .tags, .card, .learn: nil
+        case .refused, .answer, .nearbyRequest, .entity, .virtualNode: nil
         }
     }
 

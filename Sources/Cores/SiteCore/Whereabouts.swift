@@ -1,6 +1,5 @@
 package import Base
 import Beacon
-import JSON
 import Regions
 package import Rooms
 import SiteProtocol
@@ -18,6 +17,7 @@ package struct Whereabouts: Sendable {
     package private(set) var virtualNodes: VirtualNodes
     private var retained: RetainedSite
     private var learning = LearnedWrites()
+    private var answers = LearnAnswers()
     /// Whether decisions are published. A standby records the tag states that another service publishes.
     package private(set) var isActive: Bool
     private(set) var clock: WallClock
@@ -66,8 +66,8 @@ package struct Whereabouts: Sendable {
     }
 
     var nextDeadline: MonotonicInstant? {
-        [engine.nextDeadline, retained.nextDeadline, learning.due, virtualNodes.due, states.due].compactMap(\.self)
-            .min()
+        [engine.nextDeadline, retained.nextDeadline, learning.due, virtualNodes.due, states.due, answers.due]
+            .compactMap(\.self).min()
     }
 
     /// Answers a start of Home Assistant that had to wait.
@@ -94,6 +94,7 @@ package struct Whereabouts: Sendable {
                 &states, isListening: isActive && engine.plan.isListening, clock, at: now, &effects)
         }
         retained.removeObsolete(states, isActive: isActive, at: now, &effects)
+        answers.tick(engine, states.roster, isActive: isActive, at: now, &effects)
         if let due = learning.due, due <= now { storeLearned(at: now, &effects) }
         states.sendRound(isHeard: isElected && isConnected, at: now, &effects)
         virtualNodes.sendAll(states.roster, isHeard: isActive && isConnected, at: now, &effects)
@@ -372,27 +373,25 @@ package struct Whereabouts: Sendable {
     private mutating func learn(
         _ request: FeedDecoder.LearnRequest, at now: MonotonicInstant, _ effects: inout [Site.Effect]
     ) {
+        let asked = LearnAnswers.Asked(request, engine, states.roster, at: now)
+        let first = effects.count
+        if let refusal = asked.refusal { refuse(request, refusal, &effects) }
+        if let warning = asked.warning { effects.append(warning) }
         switch request {
-        case .train(let room, let tag, let duration):
-            let id = states.roster.id(named: tag)
-            if states.roster.index(ofTag: id) == nil {
-                let text = "the training of '\(shortened(room.name))' was refused: there is no tag '\(shortened(tag))'"
-                effects.append(.log(.warning, text, once: "training"))
-                refuse(request, "there is no tag '\(shortened(tag))'", &effects)
-            }
-            pass(.learn(room: room, tag: id, duration), at: now, &effects)
+        case .train(let room, _, let duration):
+            pass(.learn(room: room, tag: asked.tag, duration), at: now, &effects)
             learning.expect(engine.plan.trainingEnds, at: now)
         case .forget(let room):
-            let wasLearned = engine.plan.isLearned(room: room)
             pass(.forgetRoom(room), at: now, &effects)
-            if wasLearned { correctRetained(at: now, &effects) }
+            if asked.wasLearned { correctRetained(at: now, &effects) }
             storeForgotten(at: now, &effects)
         case .rename(let room, let new): answer(.rename(room, to: new), at: now, &effects)
         case .moved(let gateway):
-            let refusal = RoomQuestion.refusal(ofMoving: gateway, among: engine.plan.questions(at: now))
-            if let refusal { return refuse(request, refusal, &effects) }
-            answer(.moved(gateway: gateway), at: now, &effects)
+            if asked.refusal == nil { answer(.moved(gateway: gateway), at: now, &effects) }
         }
+        let isRefused = effects[first...].contains { if case .send(.refused) = $0 { true } else { false } }
+        answers.answer(
+            asked, isRefused: isRefused, engine, states.roster, isActive: isActive, at: now, &effects)
     }
 
     /// Answers a person whose request is not carried out. A standby knows less, and says nothing.

@@ -12,6 +12,8 @@ package enum RoomTopic: Hashable, Sendable {
     case learn(site: String)
     /// `ibeacon-rooms/<site>/refused`
     case refused(site: String)
+    /// `ibeacon-rooms/<site>/answer`
+    case answer(site: String)
     /// `ibeacon-rooms/<site>/service/<instance>`
     case service(site: String, instance: String)
     /// `ibeacon-rooms/<site>/tag/<tag>`
@@ -47,6 +49,7 @@ package enum RoomTopic: Hashable, Sendable {
         case ("ibeacon-rooms", 3) where levels[2] == "tags": self = .tags(site: levels[1])
         case ("ibeacon-rooms", 3) where levels[2] == "learn": self = .learn(site: levels[1])
         case ("ibeacon-rooms", 3) where levels[2] == "refused": self = .refused(site: levels[1])
+        case ("ibeacon-rooms", 3) where levels[2] == "answer": self = .answer(site: levels[1])
         case ("ibeacon-rooms", 3) where levels[2] == "nearby": self = .nearbyRequest(site: levels[1])
         case ("ibeacon-rooms", 4) where levels[2] == "nearby" && Self.isName(levels[3]):
             self = .nearby(site: levels[1], gateway: levels[3])
@@ -92,6 +95,7 @@ package enum RoomTopic: Hashable, Sendable {
         case .card(let site, let gateway): "ibeacon-rooms/\(site)/gateway/\(gateway)"
         case .learn(let site): "ibeacon-rooms/\(site)/learn"
         case .refused(let site): "ibeacon-rooms/\(site)/refused"
+        case .answer(let site): "ibeacon-rooms/\(site)/answer"
         case .service(let site, let instance): "ibeacon-rooms/\(site)/service/\(instance)"
         case .tag(let site, let tag): "ibeacon-rooms/\(site)/tag/\(tag)"
         case .room(let site, let room): "ibeacon-rooms/\(site)/room/\(room)"
@@ -113,7 +117,7 @@ package enum RoomTopic: Hashable, Sendable {
         switch self {
         case .tags(let site), .learn(let site), .heard(let site, _), .card(let site, _), .service(let site, _),
             .tag(let site, _), .room(let site, _), .health(let site, _), .nearbyRequest(let site), .nearby(let site, _),
-            .phones(let site, _), .refused(let site):
+            .phones(let site, _), .refused(let site), .answer(let site):
             site
         default: nil
         }

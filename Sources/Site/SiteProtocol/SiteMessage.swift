@@ -62,7 +62,7 @@ extension SiteMessage {
         case .learn: self = .learn(try FeedDecoder.learn(payload))
         case .nearby(_, let gateway): self = .nearby(gateway: gateway, try FeedDecoder.nearby(payload))
         // What gateways tell each other, and what a service says to a person.
-        case .nearbyRequest, .phones, .refused: return nil
+        case .nearbyRequest, .phones, .refused, .answer: return nil
         }
     }
 

@@ -39,5 +39,6 @@ expect "the reset is counted" shows '"resets": 1'
 expect "the beacon stayed" [ "$(events enter) $(events leave)" = "1 0" ]
 gateway_off
 
-expect "a report is made without a service" report --duration 60
+report_without_service() { report --duration 60; [ $? = 69 ]; }
+expect "a report without a service is no success" report_without_service
 expect "it says why there are no figures" shows '"service": {"unknown":"the service did not answer'

@@ -30,6 +30,12 @@ enum DoctorReport {
         try mapError({ Failure($0) }) { () throws(FileError) in
             try AtomicFile.replace(path, by: Array(report.text.utf8), AtomicFile.Attributes(mode: 0o644))
         }
+        guard measurement.hasAnswer else {
+            throw Failure(
+                .unavailable,
+                "no service answered, so nothing was measured: \(path) has only the facts of this machine. If the service runs, use sudo; "
+                    + "if it does not: sudo systemctl start ibeacon-gateway")
+        }
         if !arguments.has("quiet") {
             Terminal.print(
                 """

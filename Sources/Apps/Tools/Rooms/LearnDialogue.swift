@@ -1,3 +1,4 @@
+import Base
 import RoomsApp
 import Shell
 import SiteProtocol
@@ -10,39 +11,70 @@ enum LearnDialogue {
 
     /// The topics of the site with the answers of its service. An access list of an earlier version may not let them be read.
     static func topics(_ arguments: Arguments) throws -> SiteTopics {
-        try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters + ["refused"]) { identity in
-            [RoomTopic.refused(site: identity.site).text]
+        try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters + ["refused", "answer"]) { identity in
+            [RoomTopic.refused(site: identity.site).text, RoomTopic.answer(site: identity.site).text]
         }
     }
 
-    /// Publishes a request, and waits until it is carried out.
+    /// Publishes a request, and waits until it is answered.
     ///
-    /// - Parameter isDone: Whether the retained messages show that it is.
-    /// - Returns: false if the service says nothing.
-    /// - Throws: `badData` with the service's reason, if it refuses.
+    /// - Parameter isDone: Whether the retained messages show that it is carried out, which a service of an earlier version does not
+    ///   answer. Before the request they must show that it is not.
+    /// - Returns: What the service answered; nil if only the retained messages show it.
+    /// - Throws: `badData` with the service's reason if it refuses, `unavailable` if nobody answers.
+    @discardableResult
     static func ask(
-        _ request: FeedDecoder.LearnRequest, _ topics: SiteTopics, until isDone: ([String: [UInt8]]) -> Bool
-    ) throws -> Bool {
-        let site = topics.identity.site
-        try topics.publish(.learn(site: site), request.payload)
-        try topics.wait(patience) { isDone($0) || refusal(of: request, in: $0, site: site) != nil }
-        try need(request, topics)
-        return isDone(topics.retained)
+        _ request: FeedDecoder.LearnRequest, _ topics: SiteTopics,
+        orUntil isDone: ([String: [UInt8]]) -> Bool = { _ in false }
+    ) throws -> LearnAnswer? {
+        var reply = LearnReply(to: request)
+        topics.onAnswer = { reply.take($0, $1) }
+        defer { topics.onAnswer = nil }
+        try topics.publish(.learn(site: topics.identity.site), request.payload)
+        try topics.wait(patience) { reply.isOver || isDone($0) }
+        try needNoRefusal(reply)
+        guard reply.answer != nil || isDone(topics.retained) else { throw unconfirmed }
+        return reply.answer
     }
 
-    /// Throws if the service has refused the request.
-    static func need(_ request: FeedDecoder.LearnRequest, _ topics: SiteTopics) throws(Failure) {
-        guard let reason = refusal(of: request, in: topics.retained, site: topics.identity.site) else { return }
+    /// Begins a training run, and waits for its end.
+    ///
+    /// - Parameter show: Called with the time that is left, about once a second.
+    /// - Returns: What the service says at the end.
+    /// - Throws: As `ask`.
+    static func train(
+        _ request: FeedDecoder.LearnRequest, for duration: Duration, _ topics: SiteTopics, show: (Duration) -> Void
+    ) throws -> LearnAnswer {
+        var reply = LearnReply(to: request)
+        topics.onAnswer = { reply.take($0, $1) }
+        defer { topics.onAnswer = nil }
+        try topics.publish(.learn(site: topics.identity.site), request.payload)
+        let end = Clocks.now().advanced(by: duration)
+        while !reply.isOver, Clocks.now() < end {
+            show(Clocks.now().duration(to: end))
+            try topics.wait(min(.seconds(1), Clocks.now().duration(to: end))) { _ in reply.isOver }
+        }
+        if !reply.isOver { show(.zero) }
+        try topics.wait(patience) { _ in reply.isOver }
+        try needNoRefusal(reply)
+        if let answer = reply.answer { return answer }
+        guard reply.hasBegun else { throw unconfirmed }
+        throw Failure(
+            .unavailable,
+            "the service began the training, and did not say at its end what it learned; see: ibeacon-gateway rooms status"
+        )
+    }
+
+    private static func needNoRefusal(_ reply: LearnReply) throws(Failure) {
+        guard let reason = reply.refusal else { return }
         throw Failure(.badData, Terminal.printable("the service refuses: \(reason)"))
     }
 
-    /// Why the service refuses a request; nil if it does not. Another person may have asked for something else.
-    static func refusal(
-        of request: FeedDecoder.LearnRequest, in messages: [String: [UInt8]], site: String
-    ) -> String? {
-        guard let payload = messages[RoomTopic.refused(site: site).text], let refusal = try? LearnRefusal(payload),
-            let sent = try? FeedDecoder.learn(request.payload), refusal.request == sent
-        else { return nil }
-        return refusal.reason
+    private static var unconfirmed: Failure {
+        Failure(
+            .unavailable,
+            "the request was sent, and no service has confirmed for \(seconds(patience)) s that it is carried out. A service of an "
+                + "earlier version does not say so, nor does the broker without the right to read 'answer' of the site; see: "
+                + "ibeacon-gateway rooms status")
     }
 }

@@ -7,14 +7,20 @@ import System
 enum RoomsForgetCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         guard arguments.operands.count == 2 else { throw Failure(.usage, "name the room: rooms forget Kitchen") }
-        let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
+        let topics = try LearnDialogue.topics(arguments)
         defer { topics.close() }
         try topics.collect()
         let status = SiteStatus(topics)
         try status.needActiveService()
         let room = try status.room(arguments.operands[1])
-        try topics.publish(
-            .learn(site: topics.identity.site), FeedDecoder.LearnRequest.forget(room: room).payload)
+        let answer = try LearnDialogue.ask(.forget(room: room), topics)
+        guard answer?.outcome != .nothing else {
+            throw Failure(
+                .badData, Terminal.printable("nothing was learned of \(room.name), so there is nothing to forget"))
+        }
+        if !arguments.has("quiet") {
+            Terminal.print(Terminal.printable("What was learned of \(room.name) is deleted."))
+        }
         return .ok
     }
 }

@@ -30,22 +30,53 @@ enum RoomsLearnCommand {
         }
         let room = try status.knownRoom(name) ?? newRoom(name, status, arguments)
         let request = FeedDecoder.LearnRequest.train(room: room, tag: tag, duration)
-        try topics.publish(.learn(site: topics.identity.site), request.payload)
-        guard duration > .zero else { return .ok }
-        let isShown = Terminal.isInteractive && !arguments.has("quiet")
-        if isShown { Terminal.print("Carry '\(tag)' through all of \(room.name), corners too, until this ends.") }
-        var left = duration
-        while left > .zero {
-            let step = min(left, .seconds(1))
-            try topics.wait(step) { LearnDialogue.refusal(of: request, in: $0, site: topics.identity.site) != nil }
-            try LearnDialogue.need(request, topics)
-            left -= step
-            if isShown {
-                Terminal.showProgress("\(bar(done: 1 - left / duration)) \(decimal(left)) s ", onError: false)
-            }
+        let text: String
+        if duration > .zero {
+            text = try train(request, room, tag, duration, topics, isQuiet: arguments.has("quiet"))
+        } else {
+            text = try result(of: try LearnDialogue.ask(request, topics), room, tag, duration)
         }
-        if isShown { Terminal.print("\n\(room.name) is learned.") }
+        if !arguments.has("quiet") { Terminal.print(Terminal.printable(text)) }
         return .ok
+    }
+
+    private static func train(
+        _ request: FeedDecoder.LearnRequest, _ room: RoomName, _ tag: String, _ duration: Duration,
+        _ topics: SiteTopics, isQuiet: Bool
+    ) throws -> String {
+        let isShown = Terminal.isInteractive && !isQuiet
+        if isShown { Terminal.print("Carry '\(tag)' through all of \(room.name), corners too, until this ends.") }
+        // What is printed next begins a line.
+        defer { if isShown { Terminal.print("") } }
+        let answer = try LearnDialogue.train(request, for: duration, topics) { left in
+            guard isShown else { return }
+            let rest: String = seconds(.seconds(left.inSeconds.rounded(.up)))
+            Terminal.showProgress("\(bar(done: 1 - left / duration)) \(rest) s ", onError: false)
+        }
+        return try result(of: answer, room, tag, duration)
+    }
+
+    /// What was done, in words.
+    ///
+    /// - Parameter duration: That of the run; zero: the run was to end.
+    /// - Throws: `badData` if nothing was done.
+    static func result(
+        of answer: LearnAnswer?, _ room: RoomName, _ tag: String, _ duration: Duration
+    ) throws(Failure) -> String {
+        let learned: String = seconds(.seconds(answer?.learned ?? 0))
+        switch (answer?.outcome, duration > .zero) {
+        case (.nothing, true):
+            throw Failure(
+                .badData,
+                Terminal.printable(
+                    "nothing was learned of \(room.name): no gateway that counts heard '\(tag)' meanwhile; "
+                        + "see: ibeacon-gateway rooms status"))
+        case (.nothing, false):
+            throw Failure(.badData, Terminal.printable("no training of \(room.name) with '\(tag)' goes on"))
+        case (_, true): return "\(room.name) is learned: \(learned) s of readings of '\(tag)'."
+        case (_, false):
+            return "The training of \(room.name) has ended: \(learned) s of readings of '\(tag)' were learned."
+        }
     }
 
     /// The name of a room, as a person writes it.

@@ -18,15 +18,10 @@ enum RoomsRenameCommand {
         try status.needActiveService()
         let room = try status.renamedRoom(arguments.operands[1], to: new)
         let site = topics.identity.site
-        let isDone = try LearnDialogue.ask(.rename(room: room, to: new), topics) { retained in
-            !SiteStatus(retained, closed: [:], site: site).isRenameOpen(of: room, to: new)
-        }
-        guard isDone else {
-            throw Failure(
-                .unavailable,
-                "the service has not answered. Its log says more; where nothing was trained in '\(room.name)' there is nothing to rename, "
-                    + "and where '\(new.name)' has a training of its own, one of them must be forgotten first ('rooms forget')"
-            )
+        // What the broker shows is evidence only if it showed something else before.
+        let wasOpen = status.isRenameOpen(of: room, to: new)
+        try LearnDialogue.ask(.rename(room: room, to: new), topics) { retained in
+            wasOpen && !SiteStatus(retained, closed: [:], site: site).isRenameOpen(of: room, to: new)
         }
         if !arguments.has("quiet") { Terminal.print(Terminal.printable("\(room.name) is \(new.name) now.")) }
         return .ok

@@ -23,6 +23,8 @@ final class SiteTopics {
     /// Topic filters without which the command cannot continue.
     private let needed: Set<String>
     private var lastRetained = MonotonicInstant.zero
+    /// Called with what a service answers to a request, as it arrives.
+    var onAnswer: ((RoomTopic, [UInt8]) -> Void)?
 
     /// Connects.
     ///
@@ -108,6 +110,7 @@ final class SiteTopics {
         let topic = message.topic
         (retained[topic], closed[topic]) = (nil, nil)
         guard !message.payload.isEmpty else { return }
+        defer { if !message.retained, let now = retained[topic] { takeLive(topic, now) } }
         do throws(SealError) {
             retained[topic] =
                 try RoomTopic(topic).map { topic throws(SealError) in
@@ -115,6 +118,15 @@ final class SiteTopics {
                 } ?? message.payload
         } catch {
             closed[topic] = ClosedMessage(payload: message.payload, reason: error)
+        }
+    }
+
+    /// A message arrived that the broker had not retained.
+    private func takeLive(_ topic: String, _ payload: [UInt8]) {
+        guard let topic = RoomTopic(topic) else { return }
+        switch topic {
+        case .refused, .answer: onAnswer?(topic, payload)
+        default: break
         }
     }
 }
