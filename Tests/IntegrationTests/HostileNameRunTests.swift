@@ -43,7 +43,8 @@ import Testing
         try house.publish(
             "gateway/g9", #"{"v":1,"room":"\#(name)","scanner":"\#(name)","version":"\#(name)"}"#, retained: true)
         try house.publish("health/g9", #"{"v":1,"room":"\#(name)","problem":"deaf","listening":false}"#, retained: true)
-        try house.publish("service/a", #"{"v":1,"active":true,"counter":1,"version":"\#(name)"}"#, retained: true)
+        let card = try MovingCard(port: broker.port, #"{"v":1,"active":true,"counter":COUNTER,"version":"\#(name)"}"#)
+        defer { card.stop() }
         try house.publish(
             "tag/jane", #"{"v":1,"name":"\#(name)","room":"x","roomName":"\#(name)","home":true,"since":1}"#,
             retained: true)

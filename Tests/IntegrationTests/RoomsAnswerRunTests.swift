@@ -20,6 +20,12 @@ import Testing
         return (code, String(decoding: try service.directory.read(name), as: UTF8.self))
     }
 
+    /// A card of a service that is gone: the broker and the service lost their power together.
+    private func leaveCard(_ broker: MosquittoBroker, of instance: String) throws {
+        try SitePublisher(port: broker.port).publish(
+            "service/\(instance)", #"{"v":1,"active":true,"counter":17,"version":"1"}"#, retained: true)
+    }
+
     @Test func `learn, forget and rename say what the service has done, and fail where that is nothing`() throws {
         let broker = try MosquittoBroker()
         defer { broker.stop() }
@@ -58,6 +64,43 @@ import Testing
         said = try say(service, "rename", "Den", "Snug")
         #expect(said.code == 0 && said.text.contains("Den is Snug now."), "\(said)")
         #expect(service.stop() == 0)
+    }
+
+    @Test func `Where only the card of a dead service is left, commands do not believe it, and name it`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        try leaveCard(broker, of: "attic-old")
+        let publisher = try SitePublisher(port: broker.port)
+        try publisher.publish("room/hall", #"{"name":"Hall","count":0,"tags":[]}"#, retained: true)
+        let here = try RoomsProcess(port: broker.port, instance: "b")
+        let dead = "the card of attic-old has not changed for 10 s"
+        for words in [["status"], ["forget", "Hall"], ["rename", "Hall", "Den"], ["learn", "Hall", "--tag", "Jane"]] {
+            let (code, text) = try say(here, words)
+            #expect(
+                code == 69 && text.contains(dead) && text.contains("no rooms service is active"), "\(words): \(text)")
+        }
+    }
+
+    @Test func `The active service removes the card of a dead one, and not that of a standby`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        try leaveCard(broker, of: "attic-old")
+        let witness = try Subscriber(to: broker, topic: "ibeacon-rooms/home/service/+")
+        func card(_ instance: String) -> String? {
+            witness.lines.last { $0.topic.hasSuffix("/service/\(instance)") }?.text
+        }
+        let service = try RoomsProcess(port: broker.port, instance: "a")
+        try service.start()
+        #expect(service.says("the active one of site 'home'"), "\(service.log)")
+        let standby = try RoomsProcess(port: broker.port, instance: "c")
+        try standby.start()
+        #expect(eventually { card("attic-old") == "" }, "\(service.log)")
+        #expect(service.says("the card of the service 'attic-old'"), "\(service.log)")
+        #expect(eventually { card("c")?.contains(#""active":false"#) == true }, "\(standby.log)")
+        let status = try say(service, "status")
+        #expect(status.code == 0 && status.text.contains("decided by a, not active: c\n"), "\(status)")
+        #expect(!status.text.contains("attic-old"))
+        #expect(!witness.lines.contains { $0.topic.hasSuffix("/service/c") && $0.text.isEmpty })
     }
 
     @Test func `A service of an earlier version, which answers nothing, has not confirmed anything`() throws {

@@ -11,13 +11,14 @@ import Testing
         case messages
     }
 
-    /// What a rooms service retains: it is the active one.
-    private static let card = publish(
-        "ibeacon-rooms/home/service/a", #"{"v":1,"active":true,"counter":1,"version":"1"}"#)
+    /// What a rooms service retains: it is the active one. Then it publishes its next card.
+    private static let card = publish(counter: 1, isRetained: true) + publish(counter: 2, isRetained: false)
 
-    private static func publish(_ topic: String, _ payload: String) -> [UInt8] {
+    private static func publish(counter: Int, isRetained: Bool) -> [UInt8] {
+        let topic = "ibeacon-rooms/home/service/a"
+        let payload = #"{"v":1,"active":true,"counter":\#(counter),"version":"1"}"#
         let body = [0, UInt8(topic.utf8.count)] + Array(topic.utf8) + Array(payload.utf8)
-        return [0x31, UInt8(body.count)] + body
+        return [isRetained ? 0x31 : 0x30, UInt8(body.count)] + body
     }
 
     @Test(arguments: Delay.allCases)

@@ -219,6 +219,109 @@ import Testing
         #expect(run(&service, until: 620).first == "620000 began")
     }
 
+    // MARK: Cards that stay
+
+    /// The other services whose cards are removed, with the milliseconds. The broker takes the cards of this service.
+    ///
+    /// - Parameter hear: Called before each tick, with the second.
+    private func removals(
+        _ service: inout ActiveService, until end: Double, _ hear: (inout ActiveService, Double) -> Void = { _, _ in }
+    ) -> [String] {
+        var said: [String] = []
+        while let due = service.nextDeadline, due <= instant(end) {
+            hear(&service, Double(due.nanoseconds) / 1e9)
+            for effect in service.tick(at: due) {
+                switch effect {
+                case .remove(let name): said.append("\(due.nanoseconds / 1_000_000) \(name)")
+                case .publish(let isActive, let counter):
+                    _ = service.heard(service.instance, isActive: isActive, counter: counter, at: due)
+                default: break
+                }
+            }
+        }
+        return said
+    }
+
+    @Test func `The card of a service that is gone is removed once this one is active and its own card is taken`() {
+        var service = ActiveService(instance: "b")
+        _ = service.connected(at: instant(0))
+        _ = service.heard("attic-old", isActive: true, counter: 17, at: instant(0.1))
+        #expect(removals(&service, until: 60) == ["12100 attic-old"])
+        // The broker has it again after it was away.
+        service.disconnected(at: instant(61))
+        _ = service.connected(at: instant(62))
+        _ = service.heard("attic-old", isActive: true, counter: 17, at: instant(62))
+        #expect(removals(&service, until: 100) == ["72000 attic-old"])
+    }
+
+    @Test func `The card of a standby, of a service that ended or came back, and one that moves, is never removed`() {
+        var service = ActiveService(instance: "b")
+        _ = service.connected(at: instant(0))
+        _ = service.heard("standby", isActive: false, counter: 0, at: instant(0.1))
+        _ = removals(&service, until: 5)
+        #expect(service.role == .active)
+        _ = service.heard("ended", isActive: true, counter: 3, at: instant(5))
+        _ = service.heard("ended", isActive: false, counter: 3, at: instant(6))
+        _ = service.heard("started-again", isActive: true, counter: 3, at: instant(6))
+        var counter: UInt64 = 0
+        let removed = removals(&service, until: 60) { service, second in
+            counter += 1
+            if second > 12 { _ = service.heard("started-again", isActive: false, counter: 0, at: instant(second)) }
+            _ = service.heard("zz", isActive: true, counter: counter, at: instant(second))
+        }
+        #expect(removed == [])
+    }
+
+    @Test func `A service whose own card the broker does not take, and a standby, remove none`() {
+        var service = ActiveService(instance: "b")
+        _ = service.connected(at: instant(0))
+        _ = service.heard("attic-old", isActive: true, counter: 17, at: instant(0.1))
+        #expect(!run(&service, until: 60).contains { $0.contains("remove") })
+        var standby = ActiveService(instance: "b")
+        _ = standby.connected(at: instant(0))
+        _ = standby.heard("attic-old", isActive: true, counter: 17, at: instant(0.1))
+        for second in stride(from: 0.0, to: 60, by: 2) {
+            _ = standby.heard("a", isActive: true, counter: UInt64(second) + 1, at: instant(second))
+            #expect(removals(&standby, until: second) == [])
+        }
+        #expect(standby.role == .standby)
+    }
+
+    @Test func `Two services that did not hear each other for a while do not go on removing each other's cards`() {
+        var (first, second) = (ActiveService(instance: "a"), ActiveService(instance: "b"))
+        _ = (first.connected(at: instant(0)), second.connected(at: instant(0)))
+        var removed = 0
+        for half in 0..<240 {
+            let now = instant(Double(half) / 2)
+            // For the first minute the second service hears one card of the first, and the first none of the second.
+            var said: [ActiveService.Effect] = []
+            for effect in first.tick(at: now) {
+                if case .remove = effect { removed += 1 }
+                guard case .publish(let isActive, let counter) = effect else { continue }
+                _ = first.heard("a", isActive: isActive, counter: counter, at: now)
+                if half > 120 || half < 4 { said += second.heard("a", isActive: isActive, counter: counter, at: now) }
+            }
+            for effect in said + second.tick(at: now) {
+                if case .remove = effect { removed += 1 }
+                guard case .publish(let isActive, let counter) = effect else { continue }
+                _ = second.heard("b", isActive: isActive, counter: counter, at: now)
+                if half > 120 { _ = first.heard("b", isActive: isActive, counter: counter, at: now) }
+            }
+        }
+        #expect(first.role == .active && second.role == .standby)
+        #expect(removed == 1)
+    }
+
+    @Test func `Hundreds of invented cards are removed a few at a time`() {
+        var service = ActiveService(instance: "m")
+        _ = service.connected(at: instant(0))
+        _ = removals(&service, until: 4)
+        for number in 0..<1000 { _ = service.heard("x\(number)", isActive: true, counter: 1, at: instant(4)) }
+        let turns = Dictionary(grouping: removals(&service, until: 100)) { $0.split(separator: " ").first }
+        #expect(turns.values.allSatisfy { $0.count <= 16 })
+        #expect(turns.values.reduce(0) { $0 + $1.count } == 250)
+    }
+
     @Test func `A thousand names that are invented are bounded, and end`() {
         var service = ActiveService(instance: "m")
         _ = service.connected(at: instant(0))

@@ -229,4 +229,46 @@ import Testing
         }
         #expect(turns.reduce(0, +) == 50 && (turns.max() ?? 0) <= 16, "\(turns)")
     }
+
+    // MARK: Cards of services
+
+    @Test func `A standby whose own card another service removes publishes it again, and the active one as ever`() {
+        var site = house(isStandby: true)
+        func cards(_ message: SiteMessage, at second: Double) -> [ServiceCard] {
+            _ = advance(&site, to: second)
+            return site.handle(.message(message, isRetained: false), at: instant(second)).compactMap {
+                if case .send(.card("b", let card)) = $0 { card } else { nil }
+            }
+        }
+        #expect(cards(.service(instance: "b", nil), at: 0.5).map(\.isActive) == [false])
+        _ = site.takeOver(at: instant(0.6), epoch: 1_700_000_000)
+        #expect(cards(.service(instance: "b", nil), at: 0.7) == [])
+    }
+
+    @Test func `The card of a service that is gone is removed from the broker, and the log says so`() {
+        let removal = SitePublication.cardRemoved(instance: "attic-old").message(
+            to: SiteAddresses(site: "home", user: nil))
+        #expect(removal.topic == "ibeacon-rooms/home/service/attic-old")
+        #expect(removal.isRetained && removal.payload.isEmpty)
+        var site = house(isStandby: true)
+        site.hear("a", isActive: false, at: instant(0.5))
+        _ = site.handle(
+            .message(
+                .service(instance: "attic-old", ServiceCard(isActive: true, counter: 17, version: "")),
+                isRetained: true),
+            at: instant(0.5))
+        var (removed, told): ([String], [String]) = ([], [])
+        while let due = site.core.nextDeadline, due < instant(30) {
+            for effect in site.handle(.tick, at: due) {
+                switch effect {
+                case .send(.card("b", let card)):
+                    _ = site.handle(.message(.service(instance: "b", card), isRetained: false), at: due)
+                case .send(.cardRemoved(let name)): removed.append(name)
+                case .log(_, let text, _) where text.contains("attic-old"): told.append(text)
+                default: break
+                }
+            }
+        }
+        #expect(removed == ["attic-old"] && told.count == 1, "\(removed) \(told)")
+    }
 }

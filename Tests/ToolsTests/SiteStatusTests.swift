@@ -302,6 +302,42 @@ import Testing
         #expect(MalformedTopic(["topic": "x", "reason": "y", "count": 1]) == nil)
     }
 
+    @Test func `The card of a service that does not change is named, and not believed`() throws {
+        let retained = [
+            Self.root + "service/attic-old": #"{"v":1,"active":true,"counter":17,"version":"1"}"#,
+            Self.root + "service/vm": #"{"v":1,"active":true,"counter":1,"version":"1"}"#,
+            Self.root + "gateway/attic": #"{"v":1,"room":"Attic"}"#,
+            Self.root + "health/attic": #"{"v":1,"room":"Attic","listening":true,"problem":null}"#,
+        ].mapValues { Array($0.utf8) }
+        let both = SiteStatus(retained, closed: [:], site: "home", still: ["attic-old": .seconds(5)])
+        let text = both.text(now: 0)
+        #expect(
+            text.hasPrefix(
+                "site 'home': decided by vm\nthe card of attic-old has not changed for 5 s: this service seems to be dead\n"
+            ),
+            "\(text)")
+        #expect(both.hasActiveService)
+        #expect(both.json["services"]?["attic-old"]?["unchanged"]?.asNumber == 5)
+        #expect(both.json["services"]?["vm"]?["unchanged"] == nil)
+        let none = SiteStatus(
+            retained, closed: [:], site: "home", still: ["attic-old": .seconds(10), "vm": .seconds(10)])
+        #expect(none.text(now: 0).hasPrefix("site 'home': no rooms service is active; start one with"))
+        #expect(none.text(now: 0).contains("the card of vm has not changed for 10 s"))
+        #expect(none.gateways.first?.state == "unknown", "what a dead service published is old")
+        let failure = #expect(throws: Failure.self) { try none.needActiveService() }
+        #expect(failure?.code == .unavailable && failure?.message.contains("attic-old") == true)
+    }
+
+    @Test func `The rooms service of this machine is known to be active only if it says so of this site`() throws {
+        func active(_ answer: String) throws -> Set<String> {
+            LocalRoomsService.active(try JSONValue(parsing: answer), site: "home")
+        }
+        #expect(try active(#"{"site":"home","role":"active","instance":"vm"}"#) == ["vm"])
+        #expect(try active(#"{"site":"home","role":"standby","instance":"vm"}"#) == [])
+        #expect(try active(#"{"site":"home","role":"refused","instance":"vm"}"#) == [])
+        #expect(try active(#"{"site":"attic","role":"active","instance":"vm"}"#) == [])
+    }
+
     @Test func `The service's answer to a request is found, and that to another request is not`() {
         let request = FeedDecoder.LearnRequest.moved(gateway: "h")
         let other = FeedDecoder.LearnRequest.moved(gateway: "k")

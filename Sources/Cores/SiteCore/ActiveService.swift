@@ -6,6 +6,9 @@ package import Base
 /// service that sees another counter move stays standby. It takes over when that counter has not moved for `patience`.
 /// If two services are active, the one with the larger name stands down, within `patience`.
 ///
+/// A retained card that says that its service is active, and whose counter has not moved for `patience`, belongs to a service that is
+/// gone without its last will: the active service removes it.
+///
 /// Without a key of the site any client can publish cards. What a service does tells it apart from a card: its counter moves.
 /// Invented names do not keep out a service that counts, and a service that went on after a card had declared it ended
 /// is not ended by such a card again.
@@ -28,6 +31,8 @@ package struct ActiveService: Sendable {
         case refused
         /// This service was active and stood down because another service is active.
         case stoodDown(for: String)
+        /// Remove the retained card of this other service. It said that it is active, and its counter has not moved for `patience`.
+        case remove(String)
     }
 
     /// Time between two cards of the active service.
@@ -42,6 +47,8 @@ package struct ActiveService: Sendable {
     private static let doubt: Duration = .seconds(600)
     /// Largest number of other services that are tracked.
     private static let mostOthers = 250
+    /// Largest number of cards that are removed at once.
+    private static let mostRemovals = 16
 
     private struct Other: Sendable {
         var counter: UInt64
@@ -65,6 +72,8 @@ package struct ActiveService: Sendable {
     /// Whether this service would be active if it were able: no other one is.
     package private(set) var isHeldBack = false
     private var others: [String: Other] = [:]
+    /// Services whose cards say that they are active and have not moved for `patience`.
+    private var gone: Set<String> = []
     private var counter: UInt64 = 0
     private var next: MonotonicInstant?
     /// When the connection was lost; nil while connected and before the first connection.
@@ -96,6 +105,8 @@ package struct ActiveService: Sendable {
     /// The broker accepted the connection. An active service stays active, unless it was disconnected for `patience` or
     /// longer: then another service may have taken over.
     package mutating func connected(at now: MonotonicInstant) -> [Effect] {
+        // The broker sends the cards again that it still has.
+        gone = []
         let wasShort = lost.map { $0.duration(to: now) < Self.patience } ?? true
         lost = nil
         guard role != .active || !wasShort else {
@@ -119,6 +130,7 @@ package struct ActiveService: Sendable {
         _ name: String, isActive: Bool, counter: UInt64, at now: MonotonicInstant
     ) -> [Effect] {
         guard name != instance else { return heardOwn(isActive: isActive, counter: counter, at: now) }
+        gone.remove(name)
         guard isActive else {
             heardEnd(of: name, at: now)
             return []
@@ -182,7 +194,10 @@ package struct ActiveService: Sendable {
     /// Time passed.
     package mutating func tick(at now: MonotonicInstant) -> [Effect] {
         guard let due = next, due <= now else { return [] }
-        others = others.filter { $0.value.moved.duration(to: now) < Self.patience }
+        for (name, other) in others where other.moved.duration(to: now) >= Self.patience {
+            if other.isActive, gone.count < Self.mostOthers { gone.insert(name) }
+            others[name] = nil
+        }
         guard role == .active || !others.values.contains(where: \.holds) else {
             next = others.values.filter(\.holds).map(\.moved).max()?.advanced(by: Self.patience)
             return []
@@ -197,7 +212,15 @@ package struct ActiveService: Sendable {
         if begins { lastTaken = nil }
         counter += 1
         next = now.advanced(by: Self.period)
-        return (begins ? [.began] : []) + judgeEcho(at: now) + [.publish(isActive: true, counter: counter)]
+        return (begins ? [.began] : []) + judgeEcho(at: now) + [.publish(isActive: true, counter: counter)] + removals()
+    }
+
+    /// The cards to be removed now. A service whose own messages the broker does not take removes none.
+    private mutating func removals() -> [Effect] {
+        guard isTaken, !gone.isEmpty else { return [] }
+        let names = gone.sorted().prefix(Self.mostRemovals)
+        gone.subtract(names)
+        return names.map(Effect.remove)
     }
 
     /// Whether the cards come back. A broker that refuses a message need not say so, and one that is slower than `patience` lets

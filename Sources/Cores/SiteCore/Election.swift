@@ -1,4 +1,5 @@
 import Base
+import JSON
 package import SiteProtocol
 
 /// Whether this service decides for the site, or another one does.
@@ -80,6 +81,11 @@ package struct Election: Sendable {
         case .stoodDown(let other):
             let text = "the service '\(other)' is active too; this one is the standby from now on"
             effects.append(.log(.error, text))
+        case .remove(let other):
+            let text =
+                "the card of the service '\(shortened(other))' had not changed for \(seconds(ActiveService.patience)) s and is removed: "
+                + "that service is gone"
+            effects += [.send(.cardRemoved(instance: other)), .log(.notice, text, once: "dead service")]
         }
     }
 

@@ -153,7 +153,7 @@ struct RetainedSite: Sendable {
             case .tag(let id, let state): tags.record(id, state.map(Retained.value) ?? .absent)
             case .room(let id, let state): rooms.record(id, state.map(Retained.value) ?? .absent)
             // Sent once, or recorded where they are compared.
-            case .transition, .location, .health, .tags, .card, .learn, .refused, .answer, .nearbyRequest,
+            case .transition, .location, .health, .tags, .card, .cardRemoved, .learn, .refused, .answer, .nearbyRequest,
                 .entity, .virtualNode:
                 break
             }

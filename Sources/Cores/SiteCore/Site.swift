@@ -167,7 +167,7 @@ package struct Site: Sendable {
         for effect in decided {
             election.announce(effect, asks: siteTags.list.isOffered, &effects)
             switch effect {
-            case .publish(isActive: true, _), .taken, .refused: break
+            case .publish(isActive: true, _), .taken, .refused, .remove: break
             case .publish:
                 // A service that was active before a long outage becomes standby here.
                 whereabouts.setActive(false, at: now, &effects)
@@ -244,7 +244,9 @@ package struct Site: Sendable {
     ) {
         if election.isOwn(instance) {
             // The broker answers in order: what it retains has arrived before.
-            if !isRetained { siteTags.endWait(&election, whereabouts, &effects) }
+            if !isRetained, card != nil { siteTags.endWait(&election, whereabouts, &effects) }
+            // Another service took this one for gone while it started. The active one sends its card anyway.
+            if !isRetained, card == nil, role != .active { election.sendCard(asks: siteTags.list.isOffered, &effects) }
         } else if !isRetained, card?.isActive == false, role == .active {
             // Another service has connected: it believes what it receives live.
             siteTags.want(&whereabouts, &election, at: now, &effects)

@@ -18,6 +18,8 @@ package enum SitePublication: Hashable, Sendable {
     case tags(TagList)
     /// The card of a service.
     case card(instance: String, ServiceCard)
+    /// The card of another service, which is gone, is removed.
+    case cardRemoved(instance: String)
     case learn(FeedDecoder.LearnRequest)
     /// Such a request is not carried out.
     case refused(LearnRefusal)
@@ -52,6 +54,7 @@ extension SitePublication {
             return retained(.health(site: site, gateway: gateway), health?.json.bytes)
         case .tags(let list): return retained(.tags(site: site), list.payload)
         case .card(let instance, let card): return retained(.service(site: site, instance: instance), card.payload)
+        case .cardRemoved(let instance): return retained(.service(site: site, instance: instance), nil)
         case .learn(let request):
             return Publication(.state, topic: RoomTopic.learn(site: site).text, payload: request.payload)
         case .refused(let refusal):

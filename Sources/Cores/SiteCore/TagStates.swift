@@ -148,7 +148,7 @@ package struct TagStates: Sendable {
         return switch publication {
         case .transition, .location: now
         case .tag(let id, .some): unstamped[id]
-        case .tag, .room, .health, .tags, .card, .learn: nil
+        case .tag, .room, .health, .tags, .card, .cardRemoved, .learn: nil
         case .refused, .answer, .nearbyRequest, .entity, .virtualNode: nil
         }
     }

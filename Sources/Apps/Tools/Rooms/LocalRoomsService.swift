@@ -24,6 +24,20 @@ struct LocalRoomsService {
         }
     }
 
+    /// The name of the rooms service of this machine, if it is the active one of the site; empty if it is not, or does not say.
+    static func active(_ client: StatusClient, site: String) -> Set<String> {
+        guard let status = try? client.ask("/status.json") else { return [] }
+        return active(status, site: site)
+    }
+
+    /// - Parameter status: What the service answered.
+    static func active(_ status: JSONValue, site: String) -> Set<String> {
+        guard status["site"]?.string == site, status["role"] == "active", let name = status["instance"]?.string else {
+            return []
+        }
+        return [name]
+    }
+
     /// - Parameter status: What the service answered.
     init?(_ status: JSONValue, site: String) {
         guard status["site"]?.string == site, let role = status["role"]?.string else { return nil }

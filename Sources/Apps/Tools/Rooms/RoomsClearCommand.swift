@@ -59,7 +59,7 @@ enum RoomsClearCommand {
 
     /// The cards of services that are active, or that cannot be decrypted, by the service's name.
     private static func cards(_ topics: SiteTopics) -> [String: [UInt8]] {
-        var cards = SiteStatus(topics).activeServices.mapValues(\.bytes)
+        var cards = SiteStatus(topics).services.activeCards.mapValues(\.bytes)
         for (topic, message) in topics.closed {
             if case .service(_, let name) = RoomTopic(topic) { cards[name] = message.payload }
         }

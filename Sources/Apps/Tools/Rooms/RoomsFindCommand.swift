@@ -12,6 +12,11 @@ enum RoomsFindCommand {
         let topics = try SiteTopics(settings, filters: SiteStatus.filters)
         defer { topics.close() }
         try topics.collect()
+        // A name that is no tag needs no wait.
+        let names = SiteStatus(topics)
+        if names.closure == nil { _ = try names.tag(arguments.operands[1]) }
+        let client = StatusClient(stateDirectory: settings.stateDirectory)
+        try topics.watchCards(knowing: LocalRoomsService.active(client, site: topics.identity.site))
         let status = SiteStatus(topics)
         // Without a service the state may be old, and says so. If no key fits, there is none.
         if status.closure != nil { try status.needActiveService() }
@@ -22,6 +27,7 @@ enum RoomsFindCommand {
             Terminal.print(tag.sentences(now: Int64(time(nil))))
             if !status.hasActiveService {
                 Terminal.print("No rooms service is active for site '\(status.site)': this may be old.")
+                for remark in status.services.remarks { Terminal.print(Terminal.printable("\(remark).")) }
             }
         }
         return status.hasActiveService ? .ok : .unavailable

@@ -10,6 +10,7 @@ enum RoomsForgetCommand {
         let topics = try LearnDialogue.topics(arguments)
         defer { topics.close() }
         try topics.collect()
+        try topics.watchCards()
         let status = SiteStatus(topics)
         try status.needActiveService()
         let room = try status.room(arguments.operands[1])

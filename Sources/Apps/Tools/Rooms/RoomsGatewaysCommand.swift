@@ -29,6 +29,7 @@ enum RoomsGatewaysCommand {
             try Settings.load(arguments), filters: SiteStatus.filters, optional: SiteStatus.optionalFilters)
         defer { topics.close() }
         try topics.collect()
+        try topics.watchCards()
         let status = SiteStatus(topics)
         if arguments.has("json") {
             Terminal.print(json: status.gatewaysJSON.text)
@@ -46,6 +47,7 @@ enum RoomsGatewaysCommand {
         let topics = try LearnDialogue.topics(arguments)
         defer { topics.close() }
         try topics.collect()
+        try topics.watchCards()
         let status = SiteStatus(topics)
         let gateway = try status.gateway(name)
         try status.needActiveService()
@@ -67,6 +69,7 @@ enum RoomsGatewaysCommand {
         let topics = try SiteTopics(try Settings.load(arguments), filters: SiteStatus.filters)
         defer { topics.close() }
         try topics.collect()
+        try topics.watchCards()
         let site = topics.identity.site
         let status = SiteStatus(topics)
         let gateway = try status.gateway(name)

@@ -20,6 +20,7 @@ enum RoomsLearnCommand {
         let topics = try LearnDialogue.topics(arguments)
         defer { topics.close() }
         try topics.collect()
+        try topics.watchCards()
         let status = SiteStatus(topics)
         try status.needActiveService()
         let list = topics.retained[RoomTopic.tags(site: topics.identity.site).text].flatMap {

@@ -14,6 +14,7 @@ enum RoomsRenameCommand {
         let topics = try LearnDialogue.topics(arguments)
         defer { topics.close() }
         try topics.collect()
+        try topics.watchCards()
         let status = SiteStatus(topics)
         try status.needActiveService()
         let room = try status.renamedRoom(arguments.operands[1], to: new)

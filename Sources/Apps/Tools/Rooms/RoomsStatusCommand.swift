@@ -15,8 +15,9 @@ enum RoomsStatusCommand {
         let topics = try SiteTopics(settings, filters: SiteStatus.filters, optional: SiteStatus.optionalFilters)
         defer { topics.close() }
         try topics.collect()
-        var status = SiteStatus(topics)
         let client = StatusClient(stateDirectory: settings.stateDirectory)
+        try topics.watchCards(knowing: LocalRoomsService.active(client, site: topics.identity.site))
+        var status = SiteStatus(topics)
         if !status.hasActiveService { status.localService = LocalRoomsService.asked(client, site: status.site) }
         addReasons(to: &status, from: client)
         if arguments.has("json") {

@@ -21,7 +21,7 @@ struct SiteStatus {
     private var tags: [SiteTag] = []
     private var rooms: [(id: String, state: JSONValue, room: PublishedRoom?)] = []
     private(set) var gateways: [SiteGateway] = []
-    private var services: [(id: String, state: JSONValue, card: ServiceCard?)] = []
+    private(set) var services = SiteServices()
     /// Gateways that are online and have no card of this site.
     private var strangers: [String] = []
     /// Gateways that share the keys of phones.
@@ -32,14 +32,19 @@ struct SiteStatus {
 
     /// The state that a connection has collected.
     init(_ topics: SiteTopics) {
-        self.init(topics.retained, closed: topics.closed.mapValues(\.reason), site: topics.identity.site)
+        self.init(
+            topics.retained, closed: topics.closed.mapValues(\.reason), site: topics.identity.site, still: topics.still)
     }
 
     /// - Parameters:
     ///   - retained: The payloads by topic.
     ///   - closed: Why other messages cannot be decrypted, by topic.
-    init(_ retained: [String: [UInt8]], closed: [String: SealError], site: String) {
+    ///   - still: For how long the cards of services that say that they are active have not changed (`SiteTopics.watchCards`).
+    init(
+        _ retained: [String: [UInt8]], closed: [String: SealError], site: String, still: [String: Duration] = [:]
+    ) {
         self.site = site
+        services = SiteServices(still: still)
         var found: [String: SiteGateway] = [:]
         var availability: [String: String] = [:]
         for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) {
@@ -50,7 +55,7 @@ struct SiteStatus {
             switch RoomTopic(topic) {
             case .tag(_, let id): tags.append(SiteTag(id: id, state: json))
             case .room(_, let id): rooms.append((id, json, PublishedRoom(payload)))
-            case .service(_, let id): services.append((id, json, ServiceCard(payload)))
+            case .service(_, let id): services.add(id, json, payload)
             case .card(_, let id): found[id, default: SiteGateway(id: id)].setCard(json)
             case .health(_, let id): found[id, default: SiteGateway(id: id)].health = json
             case .phones(_, let id): sharers.insert(id)
@@ -113,19 +118,14 @@ struct SiteStatus {
     var listed: [TagList.Tag] { list?.tags ?? [] }
     private var list: TagList?
 
-    /// Whether the card of a service says that it is active.
-    var hasActiveService: Bool { services.contains { $0.card?.isActive == true } }
-
-    /// The cards that say that their service is active, by the service's name.
-    var activeServices: [String: JSONValue] {
-        Dictionary(services.filter { $0.card?.isActive == true }.map { ($0.id, $0.state) }) { first, _ in first }
-    }
+    /// Whether the card of a service says that it is active, and is believed.
+    var hasActiveService: Bool { !services.active.isEmpty }
 
     func needActiveService() throws(Failure) {
         guard !hasActiveService else { return }
         if let closure { throw Failure(.badData, "\(closure.text); \(closure.remedy)") }
-        throw Failure(
-            .unavailable, "no rooms service is active for site '\(site)'; see: ibeacon-gateway rooms status")
+        let reason = (["no rooms service is active for site '\(site)'"] + services.remarks).joined(separator: "; ")
+        throw Failure(.unavailable, Terminal.printable("\(reason); see: ibeacon-gateway rooms status"))
     }
 
     private var floors: [String: Int] {
@@ -181,7 +181,7 @@ struct SiteStatus {
         }
         return .object([
             "tags": Self.object(tagsWithReasons), "rooms": Self.object(roomsWithGateways),
-            "services": Self.object(services.map { ($0.id, $0.state) }), "gateways": gatewaysJSON,
+            "services": Self.object(services.json), "gateways": gatewaysJSON,
             "outside": .array(strangers.map(JSONValue.string)),
             "aliases": .object(shownAliases.mapValues { .string($0) }),
             "unknownIds": .array(unread.unknownIDs.map(JSONValue.string)),
@@ -284,7 +284,7 @@ struct SiteStatus {
 
     /// The services that do not know the site's list of tags, or do not have its key, with advice; nil if there is none.
     var adoptionAdvice: (text: String, remedy: String)? {
-        let names = services.filter { $0.card?.asksToAdopt == true }.map(\.id)
+        let names = services.askingToAdopt
         guard !names.isEmpty else { return nil }
         return (
             "\(names.joined(separator: ", ")) has no stored list of tags, or lacks the key of the site, and does not replace the "
@@ -294,14 +294,13 @@ struct SiteStatus {
     }
 
     private var head: String {
-        guard let advice = adoptionAdvice else { return summary }
-        return summary + "\n" + Terminal.printable("\(advice.text): \(advice.remedy)")
+        let adoption = adoptionAdvice.map { ["\($0.text): \($0.remedy)"] } ?? []
+        return ([summary] + (services.remarks + adoption).map(Terminal.printable)).joined(separator: "\n")
     }
 
     private var summary: String {
         if let closure { return "\(closure.text)\n\(closure.remedy)" }
-        let active = services.filter { $0.card?.isActive == true }.map(\.id)
-        let standby = services.filter { $0.card?.isActive != true }.map(\.id)
+        let (active, standby) = (services.active, services.standby)
         guard !active.isEmpty else {
             if let localService {
                 return "site '\(site)': no rooms service is active\n"

@@ -3,6 +3,7 @@ import Configuration
 import Messaging
 import RoomsApp
 import Shell
+import SiteCore
 import SiteProtocol
 import System
 
@@ -23,6 +24,10 @@ final class SiteTopics {
     /// Topic filters without which the command cannot continue.
     private let needed: Set<String>
     private var lastRetained = MonotonicInstant.zero
+    /// The services whose cards say that they are active and have changed since they are known here.
+    private var moving: Set<String> = []
+    /// For how long cards that say that their service is active have not changed, as far as `watchCards` has found that.
+    private(set) var still: [String: Duration] = [:]
     /// Called with what a service answers to a request, as it arrives.
     var onAnswer: ((RoomTopic, [UInt8]) -> Void)?
 
@@ -82,6 +87,39 @@ final class SiteTopics {
         }
     }
 
+    /// Time for which the cards of other services are watched after one has changed: a service changes its card every
+    /// `ActiveService.period`, and a message may be late.
+    private static let watching = ActiveService.period * 2 + .seconds(1)
+
+    /// Waits until each card that says that its service is active has changed. The card of a service that is gone does not: after
+    /// `ActiveService.patience`, or less if another service has changed its card, it is among `still`. If no card says that its
+    /// service is active, this returns at once, and otherwise mostly within two seconds.
+    ///
+    /// - Parameter known: Services that are known to be active.
+    func watchCards(knowing known: Set<String> = []) throws {
+        let begin = Clocks.now()
+        func unchanged() -> Set<String> { claiming.subtracting(moving).subtracting(known) }
+        guard !unchanged().isEmpty else { return }
+        if known.isEmpty {
+            try link.wait(ActiveService.patience) { unchanged().isEmpty || !moving.isEmpty }
+        }
+        let rest = max(.zero, Clocks.now().duration(to: begin.advanced(by: Self.watching)))
+        try link.wait(rest) { unchanged().isEmpty }
+        let watched = Duration.seconds(begin.duration(to: Clocks.now()).inSeconds.rounded())
+        still = Dictionary(uniqueKeysWithValues: unchanged().map { ($0, watched) })
+    }
+
+    /// The services whose cards say that they are active.
+    private var claiming: Set<String> {
+        Set(
+            retained.compactMap { topic, payload in
+                guard case .service(_, let name) = RoomTopic(topic), ServiceCard(payload)?.isActive == true else {
+                    return nil
+                }
+                return name
+            })
+    }
+
     /// Receives messages for this time, or until the retained messages fulfil `isOver`.
     func wait(_ duration: Duration, until isOver: ([String: [UInt8]]) -> Bool = { _ in false }) throws {
         try link.wait(duration) { isOver(retained) }
@@ -108,9 +146,10 @@ final class SiteTopics {
     private func take(_ message: ReceivedMessage) {
         if message.retained { lastRetained = Clocks.now() }
         let topic = message.topic
+        let former = retained[topic]
         (retained[topic], closed[topic]) = (nil, nil)
         guard !message.payload.isEmpty else { return }
-        defer { if !message.retained, let now = retained[topic] { takeLive(topic, now) } }
+        defer { if !message.retained, let now = retained[topic] { takeLive(topic, now, former) } }
         do throws(SealError) {
             retained[topic] =
                 try RoomTopic(topic).map { topic throws(SealError) in
@@ -122,9 +161,12 @@ final class SiteTopics {
     }
 
     /// A message arrived that the broker had not retained.
-    private func takeLive(_ topic: String, _ payload: [UInt8]) {
+    private func takeLive(_ topic: String, _ payload: [UInt8], _ former: [UInt8]?) {
         guard let topic = RoomTopic(topic) else { return }
         switch topic {
+        case .service(_, let name):
+            guard let card = ServiceCard(payload), card.isActive else { return }
+            if former.flatMap(ServiceCard.init)?.counter != card.counter { moving.insert(name) }
         case .refused, .answer: onAnswer?(topic, payload)
         default: break
         }

@@ -17,7 +17,7 @@ enum RoomsCheck {
         guard let topics = try? SiteTopics(settings, filters: SiteStatus.filters, optional: SiteStatus.optionalFilters)
         else { return [] }
         defer { topics.close() }
-        guard (try? topics.collect()) != nil else { return [] }
+        guard (try? topics.collect()) != nil, (try? topics.watchCards()) != nil else { return [] }
         let status = SiteStatus(topics)
         if let closure = status.closure { return [DoctorFinding(.rooms, closure.text, remedy: closure.remedy)] }
         let adoption = status.adoptionAdvice.map { DoctorFinding(.rooms, $0.text, remedy: $0.remedy) }
@@ -33,7 +33,9 @@ enum RoomsCheck {
             guard topics.retained[RoomTopic.tags(site: identity.site).text] != nil else { return [] }
             return [
                 DoctorFinding(
-                    .rooms, "no rooms service is active for site '\(identity.site)'",
+                    .rooms,
+                    (["no rooms service is active for site '\(identity.site)'"] + status.services.remarks)
+                        .joined(separator: "; "),
                     remedy:
                         "sudo systemctl enable --now ibeacon-gateway-rooms; or, to turn rooms off: ibeacon-gateway rooms clear"
                 )
@@ -43,7 +45,7 @@ enum RoomsCheck {
         let seen = DoctorFinding(.rooms, "\(counted(status.gateways.count, "gateway")) at site '\(identity.site)'")
         let asked = status.questions.map { DoctorFinding(.rooms, $0.text, remedy: $0.remedy) }
         return [seen] + (adoption.map { [$0] } ?? []) + findings + asked
-            + status.remarks.map { DoctorFinding(.rooms, $0) }
+            + (status.services.remarks + status.remarks).map { DoctorFinding(.rooms, $0) }
     }
 
     private static func hasService(_ identity: RoomServiceIdentity, _ settings: Settings) -> Bool {
