@@ -12,12 +12,16 @@ import Testing
 
     /// A house of two gateways, `h` in the hall and `k` in the kitchen.
     ///
-    /// - Parameter isStandby: Whether another service is the active one.
-    private func house(isStandby: Bool = false) -> SiteHarness {
+    /// - Parameters:
+    ///   - isStandby: Whether another service is the active one.
+    ///   - isConfigured: Whether the tag is of the configuration file, and not of a command.
+    private func house(isStandby: Bool = false, isConfigured: Bool = true) -> SiteHarness {
         var settings = SiteSettings()
-        (settings.site, settings.tags) = ("home", [SiteFleet.change("Jane:7")])
+        let tag = SiteFleet.change("Jane:7")
+        (settings.site, settings.tags) = ("home", isConfigured ? [tag] : [])
         var site = SiteHarness(settings, isStandby: isStandby)
         site.start(at: instant(0))
+        if !isConfigured { _ = site.handle(.edits([SiteEdit(id: 1, .tags(tag))]), at: instant(0)) }
         _ = site.handle(.brokerConnected, at: instant(0))
         if isStandby { site.hearActive(at: instant(0)) }
         _ = place(&site, "h", "Hall", at: 0) + place(&site, "k", "Kitchen", at: 0)
@@ -138,11 +142,11 @@ import Testing
     }
 
     @Test func `A tag that does not exist, or is removed during its run, is a refusal`() throws {
-        var site = house()
+        var site = house(isConfigured: false)
         _ = try pass(&site, 1...20)
         #expect(ask(&site, train(5, tag: "Joe"), at: 20.2) == ["there is no tag 'Joe'"])
         _ = ask(&site, train(5), at: 20.5)
-        _ = site.handle(.edits([SiteEdit(id: 1, .tags(.remove(rid: "jane")))]), at: instant(20.6))
+        _ = site.handle(.edits([SiteEdit(id: 2, .tags(.remove(rid: "jane")))]), at: instant(20.6))
         #expect(site.core.tags.isEmpty)
         #expect(try pass(&site, 21...40, isHeard: false) == ["the tag or the room was removed meanwhile"])
     }

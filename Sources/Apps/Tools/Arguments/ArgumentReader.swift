@@ -1,5 +1,6 @@
 import Base
 import CGetopt
+import Synchronization
 import System
 
 /// Reads command lines with the C library's getopt_long.
@@ -31,7 +32,18 @@ enum ArgumentReader {
         return all
     }
 
+    /// The place in the words is a variable of the C library. Tests read several command lines at once.
+    private static let library = Mutex(())
+
     private static func read(
+        _ words: [String], options: [OptionSpecification], stopsAtOperand: Bool, of command: CommandSpecification?
+    ) throws(Failure) -> (Arguments, rest: [String]) {
+        try library.withLock { _ throws(Failure) in
+            try readAlone(words, options: options, stopsAtOperand: stopsAtOperand, of: command)
+        }
+    }
+
+    private static func readAlone(
         _ words: [String], options: [OptionSpecification], stopsAtOperand: Bool, of command: CommandSpecification?
     ) throws(Failure) -> (Arguments, rest: [String]) {
         let argv = CStringArray(["ibeacon-gateway"] + words)
