@@ -23,6 +23,10 @@ import Testing
         harness.change(regions(0..<Gateway.mostRegions - 1))
         #expect(harness.gateway.trackers[0].regions.regions.count == Gateway.mostRegions)
         let before = harness.gateway.trackers[0].regions
+        let reason = harness.gateway.reasonToRefuse(
+            .changeRegions(tracker: 0, regions(Gateway.mostRegions..<Gateway.mostRegions + 10)))
+        #expect(reason == "this would make 50010 regions; at most 50000 are allowed")
+        #expect(harness.gateway.reasonToRefuse(.changeRegions(tracker: 0, regions(0..<10))) == nil)
         let logs = harness.change(regions(Gateway.mostRegions..<Gateway.mostRegions + 10))
         #expect(logs.contains { $0.contains("50010 regions; at most 50000 are allowed") })
         #expect(harness.gateway.trackers[0].regions == before)

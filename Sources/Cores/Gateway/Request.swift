@@ -19,6 +19,8 @@ package enum Request: Sendable {
         guard trackers.indices.contains(tracker) else { return "there is no such tracker" }
         switch self {
         case .changeRegions(_, let changes):
+            // The merge of many regions is made once more when the request is carried out.
+            guard trackers.regionCount + changes.count > Gateway.mostRegions else { return nil }
             let merge = trackers[tracker].merging(changes, total: trackers.regionCount, epoch: messages.epoch)
             return merge.isRefused ? merge.reason : nil
         case .reportLocation:

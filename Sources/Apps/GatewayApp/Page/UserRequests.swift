@@ -44,7 +44,7 @@ final class UserRequests {
 
     private func handle(_ request: Request) -> StatusActionResult {
         let reason = app.core.reasonToRefuse(request)
-        // It logs the reason.
+        // The core logs why it refuses.
         app.handle(.request(request), at: app.host.now)
         return reason.map { .refused($0) } ?? .done
     }
