@@ -86,7 +86,13 @@ import Testing
         fixture.publication.tryAgain()
         fixture.publication.tryAgain()
         #expect(fixture.bus.calls == ["EntryGroupNew"])
-        fixture.publish()
+        let problem = fixture.publication.problem
+        fixture.bus.answer("EntryGroupNew") { $0.path("/Client1/EntryGroup1") }
+        fixture.state(1)
+        #expect(fixture.publication.problem == problem && problem != nil)
+        fixture.bus.answer("AddService")
+        fixture.bus.answer("Commit")
+        fixture.bus.answer("GetState") { $0.int32(2) }
         #expect(fixture.publication.isPublished && fixture.publication.problem == nil)
     }
 

@@ -83,6 +83,7 @@ package final class AvahiPublication {
         reader.next()
         reader.next()
         guard reader.string?.isEmpty == false else { return end(because: "avahi-daemon does not run") }
+        set(false, nil)
         publish()
     }
 
@@ -126,7 +127,8 @@ package final class AvahiPublication {
         case .established: set(true, nil)
         case .collision: fail(because: "another device of this network is called \(service.instance)")
         case .failure: fail(because: "Avahi failed to announce it")
-        case .uncommitted, .registering, nil: set(false, nil)
+        // Until Avahi has asked the network, the reason of an earlier failure holds.
+        case .uncommitted, .registering, nil: set(false, problem)
         }
     }
 
