@@ -46,17 +46,16 @@ SHORT = [
 ]
 
 # These take longest, so they begin first; the order of the others follows from the list of tests. .build/tests/times shows what took
-# how long.
+# how long. A suite that waits long and is not here may begin last, and then all wait for it alone: that is told at the end.
 LONGEST = [
-    "IntegrationTests.SilentWorldRunTests", "IntegrationTests.RoomsKillRunTests", "GatewayTests.CommandBurstTests", "GatewayTests.BoundTests",
-    "IntegrationTests.EnduranceStillTests",
-    "IntegrationTests.HTTPRunTests", "IntegrationTests.BrokerFaultTests", "StorageTests.PowerCutTests",
-    "IntegrationTests.RoomsFleetRunTests", "IntegrationTests.BrokerFaultRunTests", "IntegrationTests.RoomsRunTests",
-    "IntegrationTests.KillRunTests", "IntegrationTests.RestartRunTests", "IntegrationTests.DeviceTests",
-    "IntegrationTests.StrangerRunTests", "IntegrationTests.CrowdRunTests", "IntegrationTests.EnduranceTests",
-    "IntegrationTests.RefusalTests", "HTTPMessagingTests",
+    "IntegrationTests.SilentWorldRunTests", "IntegrationTests.RoomsAnswerRunTests", "IntegrationTests.RoomsKillRunTests",
+    "IntegrationTests.HTTPRunTests", "IntegrationTests.EnduranceStillTests", "IntegrationTests.RoomsFleetRunTests",
+    "IntegrationTests.BrokerFaultTests", "IntegrationTests.RefusalTests", "HTTPMessagingTests", "IntegrationTests.KillRunTests",
+    "StorageTests.PowerCutTests", "IntegrationTests.BrokerFaultRunTests", "IntegrationTests.RoomsRunTests",
+    "IntegrationTests.RestartRunTests", "IntegrationTests.DeviceTests", "IntegrationTests.CrowdRunTests",
+    "IntegrationTests.EnduranceTests", "IntegrationTests.StrangerRunTests", "StorageTests.DamageTests",
     "RoomMessagesTests", "PresenceTests", "RoomsTests", "IdentitiesTests", "RoomsAppTests", "MessagingTests",
-    "IntegrationTests.ReadingFeedRunTests", "IntegrationTests.InterfaceTests",
+    "IntegrationTests.ReadingFeedRunTests", "IntegrationTests.InterfaceTests", "GatewayTests.CommandBurstTests", "GatewayTests.BoundTests",
 ]
 
 # Suites that another script runs, which installs what they need.
@@ -64,6 +63,8 @@ ELSEWHERE = {"IntegrationTests.NATSClusterTests": "Tests/Cluster/test"}
 
 # A process hangs if it ends no test and computes next to nothing for so long (seconds), or ends no test for three times as long.
 SILENCE_LIMIT = 600
+# Seconds for which the last process may run alone, before that is told.
+ALONE_LIMIT = 15
 # Processor time (seconds) by which a session counts as computing, in the time between two looks at it (seconds).
 LEAST_WORK, LOOK_PERIOD = 1.5, 30
 # Behind the name of the log of a process that was begun once more.
@@ -317,9 +318,11 @@ class Report:
         self.last_line = 0.0
         self.context = ""
         self.times = []  # of each process: seconds, seconds of a processor, name
+        self.ends = []  # of each process: when it ended, name
 
     def took(self, name, seconds, processor):
         self.times.append((seconds, processor, name))
+        self.ends.append((time.monotonic(), name))
 
     def outcome(self, name):
         return self.outcomes.setdefault(name, Outcome(name))
@@ -387,6 +390,10 @@ class Report:
         with open(os.path.join(LOGS, "times"), "w", encoding="utf-8") as file:
             file.write("# seconds, seconds of a processor, process\n")
             file.writelines(f"{took:8.1f} {processor:8.1f} {name}\n" for took, processor, name in sorted(self.times, reverse=True))
+        if runs == 1 and len(self.ends) > 1:
+            alone = self.ends[-1][0] - self.ends[-2][0]
+            if alone > ALONE_LIMIT:
+                print(f"{self.ends[-1][1]} ran alone for the last {alone:.0f} s; what is in LONGEST of Scripts/tests.py begins earlier")
         computed = sum(processor for _, processor, _ in self.times)
         print(f"in {clock(time.monotonic() - self.begin)}, {clock(computed)} of a processor; the logs are in {os.path.relpath(LOGS)}")
         passed = len(done) - len(failed)
@@ -609,7 +616,7 @@ def formerly_flaky():
 
 
 def main():
-    global LOGS, PROGRAM, SILENCE_LIMIT, VIRTUAL_HOST
+    global ALONE_LIMIT, LOGS, PROGRAM, SILENCE_LIMIT, VIRTUAL_HOST
     parser = argparse.ArgumentParser()
     parser.add_argument("--filter", action="append", default=[])
     parser.add_argument("--skip", action="append", default=[])
@@ -628,8 +635,10 @@ def main():
     parser.add_argument("--virtual-host", default=VIRTUAL_HOST)
     parser.add_argument("--logs", default=LOGS)
     parser.add_argument("--silence", type=float, default=SILENCE_LIMIT)
+    parser.add_argument("--alone-limit", type=float, default=ALONE_LIMIT)
     options = parser.parse_args()
     PROGRAM, LOGS, SILENCE_LIMIT, VIRTUAL_HOST = options.program, options.logs, options.silence, options.virtual_host
+    ALONE_LIMIT = options.alone_limit
 
     os.makedirs(LOGS, exist_ok=True)
     report = Report(options.verbose, options.must_run)

@@ -129,6 +129,15 @@ import Testing
         #expect(log.contains("--filter ^(?:\(names))[./]"), "\(log)")
     }
 
+    @Test func `A process for which all others have waited is named`() throws {
+        let program = try tests(
+            events: passes("first") + passes("second"), then: "case \"$*\" in *Slow*) sleep 2 ;; esac",
+            suites: ["Some.Suite", "Slow.Suite"])
+        let hint = "Slow ran alone for the last"
+        #expect(try runner(program, "--alone-limit 1").contains(hint))
+        #expect(try !runner(program, "--alone-limit 60").contains(hint))
+    }
+
     // The names of files have `key`, because another runner may search the directory of this test.
     @Test func `The key of a phone in what an integration test prints is a failure`() throws {
         let program = try tests(
