@@ -46,16 +46,17 @@ SHORT = [
 ]
 
 # These take longest, so they begin first; the order of the others follows from the list of tests. .build/tests/times shows what took
-# how long. A suite that waits long and is not here may begin last, and then all wait for it alone: that is told at the end.
+# how long. A target stands for its suites that are not here. What waits comes before what computes: a process that waits alone at the end
+# leaves the processors idle. That is told.
 LONGEST = [
     "IntegrationTests.SilentWorldRunTests", "IntegrationTests.RoomsAnswerRunTests", "IntegrationTests.RoomsKillRunTests",
     "IntegrationTests.HTTPRunTests", "IntegrationTests.EnduranceStillTests", "IntegrationTests.RoomsFleetRunTests",
     "IntegrationTests.BrokerFaultTests", "IntegrationTests.RefusalTests", "HTTPMessagingTests", "IntegrationTests.KillRunTests",
     "StorageTests.PowerCutTests", "IntegrationTests.BrokerFaultRunTests", "IntegrationTests.RoomsRunTests",
     "IntegrationTests.RestartRunTests", "IntegrationTests.DeviceTests", "IntegrationTests.CrowdRunTests",
-    "IntegrationTests.EnduranceTests", "IntegrationTests.StrangerRunTests", "StorageTests.DamageTests",
-    "RoomMessagesTests", "PresenceTests", "RoomsTests", "IdentitiesTests", "RoomsAppTests", "MessagingTests",
-    "IntegrationTests.ReadingFeedRunTests", "IntegrationTests.InterfaceTests", "GatewayTests.CommandBurstTests", "GatewayTests.BoundTests",
+    "IntegrationTests.EnduranceTests", "IntegrationTests.StrangerRunTests", "IntegrationTests.ReadingFeedRunTests",
+    "IntegrationTests", "StorageTests.DamageTests", "RoomMessagesTests", "PresenceTests", "RoomsTests", "IdentitiesTests", "RoomsAppTests",
+    "MessagingTests", "IntegrationTests.InterfaceTests", "GatewayTests.CommandBurstTests", "GatewayTests.BoundTests",
 ]
 
 # Suites that another script runs, which installs what they need.
@@ -536,7 +537,7 @@ def suites(filters=(), skips=()):
         groups += [short[begin : begin + size] for begin in range(0, len(short), size)]
     groups += [short for short in [[name for name in tests if name in SHORT]] if short]
     groups += [[name] for name in tests if name in rank or name.split(".")[0] not in {*SUITES_TOGETHER, *SHORT}]
-    groups.sort(key=lambda group: rank.get(group[0], len(rank)))
+    groups.sort(key=lambda group: rank.get(group[0], rank.get(group[0].split(".")[0], len(rank))))
     # The first suite or target, and how many more.
     return {
         group[0] + (f"+{len(group) - 1}" if group[1:] else ""): (group, sum(tests[name] for name in group)) for group in groups}
