@@ -60,6 +60,41 @@ import Testing
         #expect(scanner.problem == nil)
     }
 
+    @Test func `A bluetoothd that does not answer is named after ten seconds, until it does`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        #expect(fixture.bus.calls == ["GetManagedObjects"])
+        fixture.bus.longestWait = .seconds(9)
+        fixture.host.advance(by: .seconds(2))
+        #expect(scanner.problem == nil && fixture.notices.isEmpty)
+        fixture.bus.longestWait = .seconds(10)
+        fixture.host.advance(by: .seconds(3))
+        #expect(scanner.problem?.text == "bluetoothd does not answer")
+        #expect(fixture.notices.count == 1, "one line")
+        fixture.bus.longestWait = nil
+        fixture.host.advance(by: .seconds(1))
+        #expect(scanner.problem == nil)
+    }
+
+    @Test func `A discovery that is asked for anew and not answered does not listen, and does with the answer`() throws {
+        let scanner = fixture.makeScanner()
+        try scanner.start()
+        fixture.shows(adapters: [0], offersMonitor: false)
+        fixture.discovers()
+        #expect(fixture.drainEvents() == ["0 listens"])
+        fixture.host.advance(by: .seconds(15))
+        #expect(fixture.bus.calls.last == "StartDiscovery hci0")
+        #expect(fixture.events.isEmpty, "until the answer it counts as on")
+        fixture.bus.longestWait = .seconds(10)
+        fixture.host.advance(by: .seconds(1))
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        #expect(scanner.problem?.text == "bluetoothd does not answer")
+        fixture.bus.longestWait = nil
+        fixture.discovers()
+        #expect(fixture.drainEvents() == ["0 listens"])
+        #expect(scanner.problem == nil)
+    }
+
     @Test func `A discovery is asked for every report, whatever its strength`() throws {
         let scanner = fixture.makeScanner()
         try scanner.start()

@@ -10,6 +10,8 @@ package final class ScriptedBus: MessageBus {
     package private(set) var sent: [BusMessage] = []
     private var pending: [(call: BusMessage, answered: (BusMessage) -> Void)] = []
     private var serial: UInt32 = 0
+    /// As the test says, because the bus has no clock.
+    package var longestWait: Duration?
 
     package init() {}
 

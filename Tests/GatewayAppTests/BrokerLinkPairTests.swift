@@ -79,6 +79,24 @@ import Testing
         #expect(pair.counter.count > 0, "the second link's owner is woken")
     }
 
+    @Test func `What the second connection had not answered is told as not sent, so that nobody waits for it`() throws {
+        let pair = try Pair()
+        let publication = Publication(.other, topic: "t", payload: [])
+        #expect(pair.pair.second.publish(publication, as: MessageToken(rawValue: -1)))
+        pair.second.isReachable = false
+        #expect(Self.texts(pair.pair.second.drainEvents()) == ["up", "-1"])
+        for token: Int64 in [-2, -3] {
+            #expect(pair.pair.second.publish(publication, as: MessageToken(rawValue: token)))
+        }
+        pair.refuse()
+        let told = pair.pair.second.drainEvents()
+        let unsent = told.compactMap { if case .refused(let token, .late) = $0 { token.rawValue } else { nil } }
+        #expect(unsent == [-2, -3])
+        #expect(told.firstIndex(of: .connected(sessionPresent: false)).map { $0 > 1 } == true, "before the next one begins")
+        pair.second.acknowledgeAll()
+        #expect(Self.texts(pair.pair.second.drainEvents()) == [], "once")
+    }
+
     @Test func `A message goes to the link that subscribed, and the end of the connection to both`() throws {
         let pair = try Pair()
         pair.refuse()

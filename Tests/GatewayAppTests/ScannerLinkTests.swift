@@ -29,6 +29,17 @@ private final class ScannerDouble: Scanner {
     func setWantsAll(_ wantsAll: Bool) { self.wantsAll = wantsAll }
 }
 
+/// A scanner whose interface may fail while it runs.
+private final class MortalScanner: FallibleScanner {
+    var failure: ScannerError?
+    var hasDied = false
+    private(set) var isRunning = false
+    let adapters: [AdapterStatus] = []
+
+    func start() throws(ScannerError) { isRunning = true }
+    func stop() { isRunning = false }
+}
+
 /// A management channel of a kernel that never answers.
 private final class SilentChannel: ManagementChannel {
     var onMessage: ((Span<UInt8>, MonotonicInstant) -> Void)?
@@ -72,6 +83,25 @@ private final class LinkFixture: RadioOutput {
 
 @Suite struct ScannerLinkTests {
     private let fixture = LinkFixture()
+
+    @Test func `A scanner whose interface has failed is replaced, one that was only refused something is not`() {
+        var scanners: [MortalScanner] = []
+        let link = ScannerLink(scannerName: "mgmt", host: fixture.host) { _ in
+            scanners.append(MortalScanner())
+            return scanners[scanners.count - 1]
+        }
+        link.start(fixture)
+        scanners[0].failure = ScannerError(.unavailable, "the kernel sets no advertisement monitors")
+        fixture.host.advance(by: .seconds(60))
+        #expect(scanners.count == 1 && scanners[0].isRunning)
+        scanners[0].hasDied = true
+        fixture.host.advance(by: .seconds(5))
+        #expect(scanners.map(\.isRunning) == [false, true])
+        link.stop()
+        scanners[1].hasDied = true
+        fixture.host.advance(by: .seconds(60))
+        #expect(scanners.map(\.isRunning) == [false, false])
+    }
 
     @Test func `A scanner that cannot start is tried again every five seconds, and the reason is told once`() {
         let link = fixture.makeLink()

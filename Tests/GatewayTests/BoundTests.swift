@@ -36,6 +36,17 @@ import Testing
         #expect(harness.gateway.trackers[0].regions.regions.count == Gateway.mostRegions)
     }
 
+    @Test func `Edits and commands that would make too many regions are among the refusals that status shows`() throws {
+        var harness = try GatewayHarness()
+        harness.change(regions(0..<Gateway.mostRegions))
+        harness.edit(regions(Gateway.mostRegions..<Gateway.mostRegions + 1))
+        let reason = "this would make 50001 regions; at most 50000 are allowed"
+        #expect(harness.gateway.refusals.refusals.map(\.text) == ["regions of the command line: \(reason)"])
+        harness.setWaypoints(GatewayHarness.waypoint("Late", rid: "late"))
+        #expect(harness.gateway.refusals.refusals.map(\.text).first == "setWaypoints: \(reason)")
+        #expect(harness.gateway.trackers[0].regions.regions.count == Gateway.mostRegions)
+    }
+
     @Test func `Regions of the configuration are bounded as those of commands`() throws {
         var harness = try GatewayHarness()
         harness.change(regions(0..<Gateway.mostRegions - 1))

@@ -330,4 +330,68 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         fixture.wait(.seconds(60))
         #expect(fixture.kernel.sent().isEmpty)
     }
+
+    @Test func `A command to switch on that is not answered is named after half a minute, and repeated`() throws {
+        let fixture = try MonitorFixture()
+        fixture.kernel.informs(0, isPowered: false)
+        fixture.wait(.milliseconds(300))
+        #expect(fixture.kernel.sent().last == "setPowered 0=1")
+        fixture.wait(.seconds(30))
+        #expect(fixture.kernel.sent() == ["setPowered 0=1"])
+        let text = "hci0 does not switch on: the kernel does not answer setPowered"
+        #expect(fixture.notices == ["\(text); trying again"])
+        #expect(fixture.monitor.problem?.text == text)
+        fixture.kernel.switches(0, isPowered: true)
+        #expect(fixture.monitor.problem == nil)
+        #expect(fixture.drainEvents() == ["0 ready"])
+        fixture.wait(.seconds(60))
+        #expect(fixture.kernel.sent().isEmpty && fixture.notices.count == 1)
+    }
+
+    @Test func `Low Energy that the kernel does not switch on is named, and asked for again`() throws {
+        let fixture = try MonitorFixture()
+        fixture.kernel.informs(0, isPowered: true, isLowEnergyOn: false)
+        #expect(fixture.kernel.sent().last == "setLowEnergy 0")
+        fixture.kernel.answers(.setLowEnergy, 0, status: 0x0b)
+        let text = "hci0 does not switch Low Energy on: Rejected"
+        #expect(fixture.notices == ["\(text); trying again"])
+        #expect(fixture.monitor.problem?.text == text)
+        fixture.wait(.seconds(1))
+        #expect(fixture.kernel.sent() == ["setPowered 0=1"])
+        // The answer to that has the settings.
+        fixture.kernel.answers(.setPowered, 0, [1, 0, 0, 0])
+        #expect(fixture.kernel.sent() == ["setLowEnergy 0"])
+        fixture.kernel.answers(.setLowEnergy, 0, [1, 2, 0, 0])
+        #expect(fixture.drainEvents() == ["0 ready"])
+        #expect(fixture.monitor.problem == nil)
+    }
+
+    @Test func `An adapter that is blocked is the problem while no other one is on`() throws {
+        let fixture = try MonitorFixture()
+        fixture.kernel.absence = ScanProblem("there is none", remedy: "plug one in")
+        fixture.kernel.answers(.readIndexList, 0xffff, [0, 0])
+        fixture.wait(.seconds(1))
+        #expect(fixture.monitor.problem?.text == "there is none")
+        fixture.kernel.blocked = [0]
+        fixture.kernel.informs(0, isPowered: false)
+        #expect(fixture.monitor.problem == nil, "it is not known yet")
+        fixture.wait(.milliseconds(300))
+        fixture.kernel.answers(.setPowered, 0, status: 0x03)
+        #expect(fixture.monitor.problem?.text == "hci0 is blocked by rfkill")
+        fixture.kernel.informs(1, isPowered: true)
+        #expect(fixture.monitor.problem == nil)
+        fixture.kernel.switches(1, isPowered: false)
+        #expect(fixture.monitor.problem?.text == "hci0 is blocked by rfkill")
+    }
+
+    @Test func `A reset that cannot be sent is told, and the adapter is switched off at once`() throws {
+        let fixture = try MonitorFixture()
+        fixture.kernel.informs(0, isPowered: true)
+        _ = fixture.kernel.sent()
+        fixture.kernel.socketRefusal = SystemError("hci_open_dev", code: 24)
+        fixture.monitor.powerCycle(0)
+        fixture.wait(.zero)
+        #expect(fixture.kernel.sent() == ["setPowered 0=0"])
+        #expect(fixture.notices.count == 1 && fixture.notices[0].contains("hci_open_dev: Too many open files"))
+    }
 }

@@ -2,6 +2,7 @@ import Base
 import Beacon
 import HostSupport
 import Scanning
+import System
 import Testing
 
 @testable import KernelScanning
@@ -124,6 +125,23 @@ private final class HCIScannerFixture: ScannerOutput {
         #expect(fixture.notices.filter { $0.hasSuffix(reason) }.count == 1)
         fixture.kernel.switches(0, isPowered: false)
         fixture.kernel.switches(0, isPowered: true)
+        fixture.answersParameters(status: 0)
+        fixture.kernel.hci[0]?.completes(0x200c)
+        #expect(fixture.drainEvents() == ["listens"])
+        #expect(scanner.adapters.map(\.trouble) == [nil])
+    }
+
+    @Test func `A raw socket that does not open is told once with the reason, and tried each second`() throws {
+        let fixture = HCIScannerFixture()
+        fixture.kernel.socketRefusal = SystemError("hci_open_dev", code: 24)
+        let scanner = try fixture.started(.scan)
+        fixture.kernel.host.advance(by: .seconds(10))
+        let reason = "its raw HCI socket does not open: hci_open_dev: Too many open files"
+        #expect(scanner.adapters.map(\.trouble) == [reason])
+        #expect(fixture.notices == ["hci0: \(reason); it hears nothing; trying again"])
+        #expect(fixture.drainEvents() == ["is deaf"])
+        fixture.kernel.socketRefusal = nil
+        fixture.kernel.host.advance(by: .seconds(1))
         fixture.answersParameters(status: 0)
         fixture.kernel.hci[0]?.completes(0x200c)
         #expect(fixture.drainEvents() == ["listens"])

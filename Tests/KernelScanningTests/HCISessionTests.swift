@@ -43,6 +43,7 @@ private final class SessionFixture: HCISessionDelegate {
         events.append("pauses: \(reason)")
     }
     func sessionFails(_ session: HCISession, at now: MonotonicInstant) { events.append("fails") }
+    func session(_ session: HCISession, cannotOpen reason: String, at now: MonotonicInstant) { notices.append(reason) }
     func sessionOpened(_ session: HCISession, at now: MonotonicInstant) {}
     func session(_ session: HCISession, saw command: ScanCommand, at now: MonotonicInstant) {
         seen.append(command.opcode)
@@ -164,6 +165,7 @@ private final class SessionFixture: HCISessionDelegate {
         fixture.session.start()
         fixture.kernel.host.advance(by: .seconds(3))
         #expect(fixture.socket == nil)
+        #expect(fixture.notices.first == "its raw HCI socket does not open: hci_open_dev: No such device")
         fixture.kernel.adapters = [0]
         fixture.kernel.host.advance(by: .seconds(1))
         #expect(fixture.commands == [Opcode.readCommands])

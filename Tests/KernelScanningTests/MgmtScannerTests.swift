@@ -1116,5 +1116,144 @@ private final class ScannerFixture: ScannerOutput {
         fixture.kernel.management.failure = SystemError("recvmmsg", code: 5)
         fixture.kernel.host.becomeReadable(fixture.kernel.management.descriptor)
         #expect(scanner.failure?.kind == .unavailable)
+        #expect(scanner.hasDied)
+        #expect(fixture.drainEvents() == ["0 is deaf"], "no report comes any more")
+        #expect(scanner.problem?.text.hasPrefix("the management socket failed") == true)
+    }
+
+    @Test func `A raw socket that does not open is tried again, and the reason is told once`() throws {
+        let fixture = ScannerFixture()
+        fixture.kernel.socketRefusal = SystemError("hci_open_dev", code: 24)
+        let scanner = try fixture.started()
+        fixture.wait(.seconds(12))
+        let reason = "is not checked: its raw HCI socket does not open: hci_open_dev: Too many open files"
+        #expect(fixture.notices.filter { $0.contains(reason) }.count == 1)
+        fixture.kernel.socketRefusal = nil
+        #expect(fixture.kernel.observers[0] == nil)
+        fixture.wait(.seconds(6))
+        #expect(fixture.kernel.observers[0] != nil)
+        #expect(fixture.notices.last?.contains("is checked now") == true)
+        fixture.kernel.scans(0)
+        #expect(scanner.adapters.map(\.isListening) == [true])
+    }
+
+    @Test func `A raw socket that fails although the adapter stays is opened again`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        let first = try #require(fixture.kernel.observers[0])
+        first.failure = SystemError("recvmmsg", code: 12)
+        first.deliver()
+        fixture.wait(.seconds(6))
+        #expect(fixture.kernel.observers[0] !== first)
+        fixture.kernel.scans(0)
+        fixture.wait(.seconds(1))
+        #expect(scanner.adapters.map(\.isListening) == [true])
+    }
+
+    // MARK: A kernel that does not answer
+
+    @Test func `A request for a monitor that is not answered is named after half a minute, and repeated`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        _ = fixture.kernel.sent()
+        fixture.wait(.seconds(29))
+        #expect(fixture.kernel.sent() == [])
+        fixture.wait(.seconds(1))
+        let reason = "no advertisement monitor: the kernel does not answer addPatternsMonitor"
+        #expect(scanner.adapters.map(\.trouble) == [reason])
+        for _ in 0..<2 {
+            fixture.wait(.seconds(1))
+            #expect(fixture.kernel.sent().last == "addPatternsMonitor 0")
+            fixture.wait(.seconds(30))
+        }
+        #expect(fixture.notices.filter { $0.contains(reason) }.count == 1)
+        #expect(fixture.drainEvents() == ["0 is deaf"])
+        fixture.wait(.seconds(1))
+        fixture.kernel.grants(0)
+        #expect(fixture.drainEvents() == ["0 listens"])
+        #expect(scanner.adapters.map(\.trouble) == [nil])
+    }
+
+    @Test func `Where no request for a monitor is answered, this way does not work`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        fixture.wait(.seconds(5 * 31 - 2))
+        #expect(scanner.failure == nil)
+        fixture.wait(.seconds(2))
+        #expect(scanner.failure?.description.contains("the kernel does not answer addPatternsMonitor") == true)
+    }
+
+    @Test func `The question for the number of monitors that is not answered is named, too`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        for _ in 0..<2 { fixture.kernel.answers(.addPatternsMonitor, 0, status: ManagementStatus.noResources) }
+        #expect(fixture.kernel.sent().last == "readMonitorFeatures 0")
+        fixture.wait(.seconds(30))
+        let reason = "no advertisement monitor: the kernel does not answer readMonitorFeatures"
+        #expect(scanner.adapters.map(\.trouble) == [reason])
+        fixture.wait(.seconds(1))
+        #expect(fixture.kernel.sent().last == "addPatternsMonitor 0")
+    }
+
+    @Test(arguments: [false, true])
+    func `A monitor that the kernel sets late is taken, and there is never more than one`(isAskedAgain: Bool) throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        fixture.wait(.seconds(isAskedAgain ? 31 : 30))
+        _ = fixture.kernel.sent()
+        fixture.kernel.grants(0, handle: 7)
+        #expect(fixture.drainEvents() == ["0 is deaf", "0 listens"])
+        fixture.wait(.seconds(2))
+        #expect(fixture.kernel.sent() == [])
+        if isAskedAgain {
+            fixture.kernel.grants(0, handle: 8)
+            #expect(fixture.kernel.sent() == ["removeMonitor 0"])
+            #expect(fixture.drainEvents() == [])
+        }
+        scanner.stop()
+        #expect(fixture.kernel.management.sent.map { $0[6] } == [isAskedAgain ? 8 : 7], "the newest")
+    }
+
+    @Test func `A kernel that stays busy is named after half a minute, and asked on`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.make()
+        try scanner.start()
+        fixture.kernel.informs(0, isPowered: true)
+        for _ in 0..<40 {
+            fixture.kernel.answers(.addPatternsMonitor, 0, status: ManagementStatus.busy)
+            fixture.wait(.seconds(1))
+            #expect(fixture.kernel.sent().last == "addPatternsMonitor 0")
+        }
+        #expect(fixture.notices.filter { $0.contains("no advertisement monitor: Busy") }.count == 1)
+        #expect(scanner.adapters.map(\.trouble) == ["no advertisement monitor: Busy"])
+        #expect(scanner.failure == nil)
+    }
+
+    @Test func `A controller that cannot be asked is not taken for one that hangs, and the reason is said once`() throws {
+        let fixture = ScannerFixture()
+        let scanner = try fixture.started()
+        fixture.hearsTwoBeacons()
+        fixture.kernel.socketRefusal = SystemError("hci_open_dev", code: 24)
+        // Both are silent at once.
+        for _ in 0..<250 { fixture.wait(.milliseconds(100)) }
+        let reason = "whether the controller works cannot be asked: hci_open_dev: Too many open files"
+        #expect(fixture.notices.filter { $0.contains(reason) }.count == 1)
+        #expect(!fixture.kernel.sent().contains { $0.hasPrefix("setPowered") })
+        #expect(scanner.adapters.map(\.resets) == [0])
+        #expect(scanner.adapters.map(\.isListening) == [false])
+        #expect(scanner.adapters.map(\.trouble) == [reason])
+        #expect(fixture.decisions.isEmpty, "silence does not count")
+        fixture.report(0, beacon: 1)
+        fixture.wait(.seconds(1))
+        #expect(scanner.adapters.map(\.trouble) == [nil])
+        #expect(scanner.adapters.map(\.isListening) == [true])
     }
 }

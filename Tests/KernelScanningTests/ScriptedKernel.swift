@@ -23,8 +23,12 @@ final class ScriptedKernel: KernelBluetooth {
 
     func openManagement() throws(ScannerError) -> any PacketSocket { management }
 
-    func openHCI(_ index: UInt16) -> (any HCIPacketSocket)? {
-        guard adapters.contains(index) else { return nil }
+    /// Why no raw socket can be opened; nil: it can.
+    var socketRefusal: SystemError?
+
+    func openHCI(_ index: UInt16) throws(SystemError) -> any HCIPacketSocket {
+        if let socketRefusal { throw socketRefusal }
+        guard adapters.contains(index) else { throw SystemError("hci_open_dev", code: 19) }
         nextDescriptor += 1
         let socket = ScriptedHCISocket(index, descriptor: nextDescriptor, kernel: self)
         hci[index] = socket

@@ -6,6 +6,7 @@ import Testing
 
 /// A way of scanning that does what the test says.
 private final class FakeScanner: FallibleScanner {
+    let hasDied = false
     var failure: ScannerError?
     var startError: ScannerError?
     var isRunning = false

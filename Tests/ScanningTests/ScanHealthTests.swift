@@ -16,6 +16,8 @@ private struct Bench {
     var isHung = false
     /// Whether an answer, good or bad, does not come at all.
     var isUnanswering = false
+    /// Whether no probe can be sent.
+    var isUnaskable = false
     /// Share of the advertisements that are heard, chosen at random.
     var duty = 1.0
     private var random = SplitMix64(seed: 21)
@@ -81,6 +83,7 @@ private struct Bench {
     private mutating func follow(_ advice: ScanHealth.Advice, resetHelps: Bool) -> ScanHealth.Advice? {
         switch advice {
         case .probe where isUnanswering: return nil
+        case .probe where isUnaskable: return health.probeNotSent(at: now)
         case .probe: return isHung ? health.probeFailed(at: now) : health.probeAnswered(at: now)
         case .restartScan: health.scanStarted(at: now)
         case .reset:
@@ -144,6 +147,33 @@ private struct Bench {
         bench.duty = duty
         bench.play(.seconds(36_000))
         #expect(bench.resets == 0)
+    }
+
+    @Test func `A probe that cannot be sent resets nothing, and a doubt stays until something is heard`() {
+        var bench = Bench([.milliseconds(100), .milliseconds(200)])
+        bench.play(.seconds(60))
+        (bench.isDeaf, bench.isUnaskable) = (true, true)
+        bench.play(.seconds(600))
+        #expect(bench.resets == 0)
+        #expect(bench.health.isDoubtful)
+        #expect(bench.left.isEmpty)
+        let restart = ScanHealth.Advice.restartScan(
+            because: "all advertisers fell silent at once; the controller cannot be asked")
+        #expect(bench.advice.contains(restart))
+        // A probe that is answered decides.
+        bench.isUnaskable = false
+        bench.play(.seconds(60))
+        #expect(bench.resets == 1)
+        #expect(!bench.health.isDoubtful)
+    }
+
+    @Test func `A house in which nothing was heard is not doubted because no probe can be sent`() {
+        var bench = Bench([])
+        bench.isUnaskable = true
+        bench.play(.seconds(3600))
+        #expect(bench.resets == 0)
+        #expect(!bench.health.isDoubtful)
+        #expect(bench.advice.count < 30)
     }
 
     @Test func triesAFreshScanBeforeAReset() throws {

@@ -175,4 +175,23 @@ import Testing
         #expect(summary.waitingForClock == 1)
         #expect(summary.transitions == 1)
     }
+
+    @Test func `regions that the service would refuse are not queued, and the number is said`() throws {
+        let editor = try StoreEditor(directory: directory.path)
+        let limit = RegionLimit(of: [tracker, "another"], most: 3)
+        func add(_ names: [String], to tracker: String) throws -> Int? {
+            try editor.edit(tracker, within: limit) { _ in names.map { .set(region($0), isRIDDerived: false) } }
+        }
+        #expect(try add(["1", "2"], to: tracker) == nil)
+        #expect(try add(["3", "4"], to: "another") == 4)
+        #expect(try add(["3"], to: "another") == nil)
+        #expect(try add(["1"], to: tracker) == nil, "it is there")
+        #expect(try add(["x", "y", "z"], to: "of other settings") == 6, "its regions count, too")
+        #expect(try editor.edit(tracker, within: limit) { _ in [.remove(rid: region("1").rid)] } == nil)
+        #expect(try add(["5"], to: tracker) == nil)
+        let stored = try StoreReader(directory: directory.path).regions()
+        #expect(stored.mapValues { $0.regions.map(\.displayName) } == [
+            ExactString(tracker): ["2", "5"], ExactString("another"): ["3"],
+        ])
+    }
 }

@@ -15,6 +15,18 @@ import Testing
         try FileManager.default.removeItem(atPath: directory.database + suffix)
     }
 
+    /// Edits the file without its log, as another process does: in this one, SQLite would know the log that is gone.
+    private func editFile(of tracker: String, _ changes: [RegionChange]) throws {
+        let other = try TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: directory.database, toPath: other.database)
+        // The service holds the file, so that closing does not copy the new log into it.
+        let service = try Database(path: other.database)
+        _ = try service.schemaVersion()
+        try StoreEditor(directory: other.path).edit(tracker, changes)
+        try FileManager.default.copyItem(atPath: other.database + "-wal", toPath: directory.database + "-wal")
+        _ = try service.schemaVersion()
+    }
+
     /// What a start after a kill finds.
     private func afterKill() throws -> Harness {
         let copy = try directory.copy()
@@ -90,6 +102,44 @@ import Testing
         #expect(store.events.notices.count == 1)
         #expect(store.events.recoveries.count == 1)
         #expect(try afterKill().events.delivered.map(\.text) == ["1"])
+    }
+
+    @Test func `However long the disk is full, the only copy of what the removed log had stays open`() throws {
+        let disk = FaultySQLite()
+        let store = Harness(directory.path) { $0.vfs = disk.name }
+        store.send(.commit([.message(message("1"))]))
+        for suffix in ["-wal", "-shm"] { try remove(suffix) }
+        disk.set(.diskFull)
+        for _ in 0..<20 { store.pass(.seconds(120)) }
+        disk.set(.none)
+        store.pass(.seconds(600))
+        #expect(store.events.recoveries.count == 1)
+        #expect(try afterKill().events.delivered.map(\.text) == ["1"])
+    }
+
+    /// The command line counts on from the last number in the file, which lacks what only the log had.
+    @Test func `An edit that got the number of one in the removed log is taken as well, and one that was taken before is not`()
+        throws
+    {
+        let tracker = "owntracks/gw/hall"
+        try StoreEditor(directory: directory.path).edit(tracker, [.remove(rid: "1")])
+        let store = Harness(directory.path)
+        #expect(store.send().isStateLost == false)
+        #expect(store.snapshot?.edits.map(\.id) == [1])
+        // Only the log has that the first is taken, the second written and taken, and the third written.
+        store.send(.commit([.editsTaken(tracker: tracker, upTo: 1)]))
+        try StoreEditor(directory: directory.path).edit(tracker, [.remove(rid: "2")])
+        #expect(store.pass(.seconds(2)).edits.map(\.id) == [2])
+        store.send(.commit([.editsTaken(tracker: tracker, upTo: 2)]))
+        try StoreEditor(directory: directory.path).edit("another", [.remove(rid: "3")])
+        #expect(store.pass(.seconds(2)).edits.map(\.id) == [3])
+        for suffix in ["-wal", "-shm"] { try remove(suffix) }
+        try editFile(of: tracker, [.remove(rid: "4"), .remove(rid: "5")])
+        let edits = store.pass(.seconds(2)).edits
+        #expect(edits.map(\.change) == [.region(.remove(rid: "4")), .region(.remove(rid: "5"))])
+        #expect(edits.map(\.id) == [4, 5], "later than all that were taken")
+        #expect(store.events.notices.count == 1)
+        #expect(try afterKill().snapshot?.edits.map(\.id) == [3, 4, 5])
     }
 
     @Test func `A start takes the new file if the former one is gone, without the log of the former`() throws {

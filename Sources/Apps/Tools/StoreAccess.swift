@@ -43,13 +43,17 @@ extension StoreEditor {
     }
     /// Leaves an edit that depends on the regions, which no other command changes in between.
     ///
-    /// - Throws: `Failure` if it cannot be stored.
+    /// - Throws: `Failure` if it cannot be stored, or if the service would refuse it because of the limit.
     static func edit(
-        _ directory: String, of tracker: String, deciding decide: (RegionSet) -> [RegionChange]
+        _ directory: String, of tracker: String, within limit: RegionLimit?,
+        deciding decide: (RegionSet) -> [RegionChange]
     ) throws(Failure) {
         try FileAccess.createDirectory(directory)
-        try mapError({ Failure(.inputOutput, "\($0)") }) {
-            try StoreEditor(directory: directory).edit(tracker, deciding: decide)
+        let excess = try mapError({ Failure(.inputOutput, "\($0)") }) {
+            try StoreEditor(directory: directory).edit(tracker, within: limit, deciding: decide)
         }
+        guard let excess, let limit else { return }
+        let text = "nothing was changed: this would make \(excess) regions; at most \(limit.most) are allowed"
+        throw Failure(.badData, limit.trackers.count > 1 ? "\(text), of all trackers together" : text)
     }
 }

@@ -81,6 +81,11 @@ struct Commands: Sendable {
         return [.log(LogEntry(.warning, "command-refused", refusal.logLine(on: topic), of: topic))]
     }
 
+    /// Records a refusal that is logged elsewhere.
+    mutating func record(_ refusal: String, on topic: String, at now: MonotonicInstant) {
+        refusals.add(refusal, on: topic, at: now)
+    }
+
     /// Remembers the envelope of a command that is carried out, so that a repetition is refused.
     ///
     /// - Parameter epoch: Seconds since 1970; nil: the time of day is not known.

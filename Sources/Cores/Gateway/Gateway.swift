@@ -89,7 +89,7 @@ package struct Gateway: Sendable {
         case .command(let received):
             guard trackers.indices.contains(received.tracker) else { return [] }
             return commands.receive(received, on: trackers[received.tracker].topics.command, at: now)
-        case .regionEdits(let edits): return merge(edits)
+        case .regionEdits(let edits): return merge(edits, at: now)
         case .request(let request): return carryOut(request)
         case .settings(.inForce(let isReachable)): return isReachable ? keepSettings(at: now) : []
         case .settings(let outcome):
@@ -196,15 +196,16 @@ package struct Gateway: Sendable {
 
     /// Merges the regions of a command, and logs their mistakes.
     ///
-    /// - Returns: `isMerged` is false if there would be too many regions. Then none is merged.
+    /// - Returns: `isMerged` is false if there would be too many regions. Then none is merged, and the refusal is recorded.
     private mutating func setWaypoints(_ reading: WaypointsReading, of index: Int, at now: MonotonicInstant) -> (
         effects: [Effect], isMerged: Bool
     ) {
         var effects = commands.report(reading, of: trackers[index], at: now)
         tracking.countRefused(reading)
         if !reading.keys.isEmpty { effects += phones.take(reading.keys, by: wallClock, at: now) }
-        let (merging, isMerged) = tracking.merge(reading.changes, of: index, by: messages)
-        return (effects + merging, isMerged)
+        let (merging, refusal) = tracking.merge(reading.changes, of: index, by: messages)
+        if let refusal { commands.record("setWaypoints: \(refusal)", on: trackers[index].topics.command, at: now) }
+        return (effects + merging, refusal == nil)
     }
 
     private func status(of tracker: TrackerState) -> Effect {
@@ -232,11 +233,17 @@ package struct Gateway: Sendable {
     package func reasonToRefuse(_ request: Request) -> String? { request.reasonToRefuse(trackers, messages) }
 
     /// Merges edits of the command line like the regions of a command.
-    private mutating func merge(_ new: [RegionEdit]) -> [Effect] {
+    private mutating func merge(_ new: [RegionEdit], at now: MonotonicInstant) -> [Effect] {
         let (taken, waiting) = edits.take(new, of: trackers.topics)
         var effects: [Effect] = []
         for edits in taken {
-            effects += tracking.merge(edits.changes, of: edits.tracker, by: messages).effects
+            let (merging, refusal) = tracking.merge(edits.changes, of: edits.tracker, by: messages)
+            // The command has ended, and cannot be told.
+            if let refusal {
+                let topic = trackers[edits.tracker].topics.base
+                commands.record("regions of the command line: \(refusal)", on: topic, at: now)
+            }
+            effects += merging
             effects.append(edits.mark)
         }
         return effects + waiting

@@ -158,18 +158,18 @@ struct Tracking: Sendable {
 
     /// Merges changes into a tracker's regions in one step.
     ///
-    /// - Returns: `isMerged` is false if there would be too many regions. Then none is merged.
+    /// - Returns: `refusal` says why none is merged: there would be too many regions.
     mutating func merge(_ changes: [RegionChange], of tracker: Int, by messages: Messages) -> (
-        effects: [Gateway.Effect], isMerged: Bool
+        effects: [Gateway.Effect], refusal: String?
     ) {
         let merge = trackers[tracker].merging(changes, total: trackers.regionCount, epoch: messages.epoch)
         guard !merge.isRefused else {
             counts.waypointsRefused += merge.refused
-            return ([merge.refusal], false)
+            return ([merge.refusal], merge.reason)
         }
         let kept = trackers[tracker].keep(merge.rids)
         let replaced = replaceRegions(of: tracker, by: merge.regions, merge.difference, by: messages)
-        return (merge.difference.unmatchedEntries + kept + replaced, true)
+        return (merge.difference.unmatchedEntries + kept + replaced, nil)
     }
 
     /// The regions of a `setWaypoints` that could not be used.

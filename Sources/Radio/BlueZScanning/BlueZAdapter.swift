@@ -83,6 +83,12 @@ final class BlueZAdapter {
         discovery.ended()
     }
 
+    /// bluetoothd has ended, and with it all that it was asked for and offered.
+    func forgetBluetoothd() {
+        forgetRequests()
+        (isThere, hasAskedForDiscovery, monitorFailed, isReleased, offersMonitor) = (false, false, false, false, false)
+    }
+
     /// Applies properties of org.bluez.Adapter1.
     ///
     /// - Returns: The new value of `Discovering`, if it is among them.

@@ -179,12 +179,7 @@ package final class BlueZScanner: Scanner {
 
     private func forget(because reason: String) {
         for adapter in byPath.values {
-            adapter.forgetRequests()
-            adapter.isThere = false
-            adapter.hasAskedForDiscovery = false
-            adapter.monitorFailed = false
-            adapter.isReleased = false
-            adapter.offersMonitor = false
+            adapter.forgetBluetoothd()
             reportListening(adapter, false, because: reason)
         }
         others = [:]
@@ -308,7 +303,14 @@ package final class BlueZScanner: Scanner {
             try? connect()
         }
         if let due = nextLook, host.now >= due { look() }
+        if bus?.isStalled == true { stalls() } else if absence == .bluetoothdDoesNotAnswer { absence = nil }
         timer = host.at(host.now.advanced(by: Self.vouchingInterval)) { [weak self] in self?.tick() }
+    }
+
+    private func stalls() {
+        say(absence: .bluetoothdDoesNotAnswer)
+        // What was asked for anew counted as on until the answer.
+        for adapter in byPath.values where adapter.discovery.isAsked { reportListening(adapter, false, because: "no answer") }
     }
 
     /// Answers bluetoothd's calls to the monitor objects.

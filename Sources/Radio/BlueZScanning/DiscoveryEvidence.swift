@@ -55,6 +55,9 @@ struct DiscoveryEvidence: Sendable {
 
     mutating func asked() { state = .asked }
 
+    /// Whether it was asked for, and not answered yet.
+    var isAsked: Bool { state == .asked }
+
     /// There is no discovery: the adapter is off or gone, or bluetoothd has ended.
     mutating func ended() {
         state = .idle

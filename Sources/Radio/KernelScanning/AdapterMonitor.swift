@@ -19,12 +19,17 @@ final class AdapterMonitor {
         /// Whether it is being powered off on purpose, to be powered on again at once.
         var isCycling = false
         var saidBlocked = false
+        /// Why it is not ready, as last told.
+        var refusal: ScanProblem?
         var reset: ControllerProbe?
     }
 
     /// The end of an rfkill block is not reported on this socket, so it is polled every 2 s; listening must be back
     /// within 5 s.
     private static let blockedRetry = Duration.seconds(2)
+
+    /// How long the kernel may take to answer. It gives a controller 2 s for each command, and waits 10 s for firmware (HCI_INIT_TIMEOUT).
+    private static let patience = Duration.seconds(30)
 
     private static let absenceDelay = Duration.seconds(1)
 
@@ -35,8 +40,8 @@ final class AdapterMonitor {
     private var adapters: [UInt16: Adapter] = [:]
     private var drops: UInt32 = 0
     private var absenceCheck: (any EventRegistration)?
-    /// Why no adapter can be used, and what to do; nil while one is there, or before that is known.
-    private(set) var problem: ScanProblem?
+    /// Why the kernel offers no adapter; nil while it offers one, or before that is known.
+    private var absence: ScanProblem?
     weak var delegate: (any AdapterMonitorDelegate)?
     /// Why the management socket cannot be used any more.
     private(set) var failure: ScannerError?
@@ -48,16 +53,19 @@ final class AdapterMonitor {
         socket = try ManagementSocket(host: host, kernel: kernel)
     }
 
+    /// Why no adapter can be used, and what to do; nil while one can, or before that is known.
+    var problem: ScanProblem? {
+        if let failure { return ScanProblem(failure.description, remedy: "it is tried again") }
+        guard !adapters.values.contains(where: \.isReady) else { return nil }
+        return absence ?? adapters.keys.sorted().compactMap { adapters[$0]?.refusal }.first
+    }
+
     /// Commands the kernel lets this process use.
     func supportedCommands() -> [UInt16] { socket.supportedCommands() }
 
     func start() {
         socket.onMessage = { [weak self] in self?.receive($0, at: $1) }
-        socket.onFailure = { [weak self] in
-            let text = "the management socket failed: \($0)"
-            self?.delegate?.notice(Notice(.error, text))
-            self?.failure = ScannerError(.unavailable, text)
-        }
+        socket.onFailure = { [weak self] in self?.lose("the management socket failed: \($0)") }
         socket.open()
         send(.readIndexList)
     }
@@ -67,6 +75,18 @@ final class AdapterMonitor {
         adapters = [:]
         absenceCheck?.cancel()
         socket.close()
+    }
+
+    /// Nothing comes over the socket any more, whatever the controllers do.
+    private func lose(_ text: String) {
+        failure = ScannerError(.unavailable, text)
+        delegate?.notice(Notice(.error, text))
+        for index in adapters.keys.sorted() {
+            adapters[index]?.retry?.cancel()
+            guard adapters[index]?.isReady == true else { continue }
+            adapters[index]?.isReady = false
+            delegate?.adapterLost(index, isGone: false, because: text, at: host.now)
+        }
     }
 
     func send(_ command: ManagementCommand) {
@@ -83,8 +103,12 @@ final class AdapterMonitor {
     /// first, bypassing the kernel; hung firmware often still accepts it.
     func powerCycle(_ index: UInt16) {
         adapters[index]?.isCycling = true
-        adapters[index]?.reset = ControllerProbe(index, .reset, host: host, kernel: kernel) { [weak self] _ in
+        adapters[index]?.reset = ControllerProbe(index, .reset, host: host, kernel: kernel) { [weak self] outcome in
             self?.adapters[index]?.reset = nil
+            if case .notSent(let reason) = outcome {
+                let text = "hci\(index): the reset is not sent (\(reason)); it is only switched off and on"
+                self?.delegate?.notice(Notice(.warning, text))
+            }
             self?.send(.setPowered(index, false))
         }
     }
@@ -139,6 +163,7 @@ final class AdapterMonitor {
         case .newSettings(let settings): apply(settings, index: index, at: now)
         case .completed(.setPowered, let status):
             powerFailed(index, status: status, at: now)
+        case .completed(.setLowEnergy, let status): lowEnergyFailed(index, status: status)
         case .suspended: sleep(index, true, at: now)
         case .resumed: sleep(index, false, at: now)
         default: delegate?.received(event, index: index, at: now)
@@ -153,7 +178,7 @@ final class AdapterMonitor {
             return
         }
         if adapters[index] == nil { adapters[index] = Adapter(address: information.address) }
-        problem = nil
+        absence = nil
         apply(information.current, index: index, at: now)
     }
 
@@ -165,6 +190,7 @@ final class AdapterMonitor {
         if isReady {
             adapter.attempts.reset()
             adapter.saidBlocked = false
+            adapter.refusal = nil
             adapter.retry?.cancel()
             adapter.retry = nil
         }
@@ -175,7 +201,10 @@ final class AdapterMonitor {
             delegate?.adapterReady(index, at: now)
         } else if !isReady {
             if wasReady { delegate?.adapterLost(index, isGone: false, because: "powered off", at: now) }
-            if !settings.contains(.lowEnergy) { send(.setLowEnergy(index)) }
+            if !settings.contains(.lowEnergy) {
+                send(.setLowEnergy(index))
+                expectAnswer(to: .setLowEnergy, from: index)
+            }
             if !settings.contains(.powered) { scheduleRetry(index, after: firstDelay(adapter)) }
         }
     }
@@ -198,34 +227,62 @@ final class AdapterMonitor {
         }
         // Kernel 6.1 returns Failed where the description of the interface specifies RFKilled.
         if status == ManagementStatus.rfkilled || kernel.isBlocked(index) {
+            let blocked = ScanProblem(
+                "hci\(index) is blocked by rfkill", remedy: "to unblock: rfkill unblock bluetooth")
+            adapters[index]?.refusal = blocked
             if !adapter.saidBlocked {
                 adapters[index]?.saidBlocked = true
-                delegate?.notice(
-                    Notice(.warning, "hci\(index) is blocked by rfkill; to unblock: rfkill unblock bluetooth"))
+                delegate?.notice(Notice(.warning, "\(blocked)"))
             }
             return scheduleRetry(index, after: Self.blockedRetry)
         }
         if status == ManagementStatus.permissionDenied {
-            delegate?.notice(
-                Notice(
-                    .error,
-                    "hci\(index) is off, and switching it on needs CAP_NET_ADMIN: \(Capability.netAdmin.remedy)"))
+            let text = "hci\(index) is off, and switching it on needs CAP_NET_ADMIN"
+            adapters[index]?.refusal = ScanProblem(text, remedy: Capability.netAdmin.remedy)
+            delegate?.notice(Notice(.error, "\(text): \(Capability.netAdmin.remedy)"))
         } else if status != ManagementStatus.busy {
-            let name = ManagementStatus.name(status)
-            delegate?.notice(Notice(.warning, "hci\(index) does not switch on: \(name); trying again"))
+            refused(index, "hci\(index) does not switch on: \(ManagementStatus.name(status))")
         }
         scheduleRetry(index, after: adapter.attempts.delay)
+    }
+
+    /// An adapter that is on is asked again as one that is off is: the kernel answers with its settings.
+    private func lowEnergyFailed(_ index: UInt16, status: UInt8) {
+        guard let adapter = adapters[index], !adapter.isReady, status != ManagementStatus.success else { return }
+        if status != ManagementStatus.busy {
+            refused(index, "hci\(index) does not switch Low Energy on: \(ManagementStatus.name(status))")
+        }
+        scheduleRetry(index, after: adapter.attempts.delay)
+    }
+
+    private func refused(_ index: UInt16, _ text: String) {
+        adapters[index]?.refusal = ScanProblem(text, remedy: "it is tried again; see: journalctl -k | grep -i bluetooth")
+        delegate?.notice(Notice(.warning, "\(text); trying again"))
+    }
+
+    /// Tries again if the kernel does not answer, or if the answer was lost.
+    private func expectAnswer(to opcode: ManagementCommand.Opcode, from index: UInt16) {
+        adapters[index]?.retry?.cancel()
+        adapters[index]?.retry = host.at(host.now.advanced(by: Self.patience)) { [weak self] in
+            guard let self, adapters[index]?.isReady == false else { return }
+            refused(index, "hci\(index) does not switch on: the kernel does not answer \(opcode)")
+            switchOn(index)
+        }
     }
 
     private func scheduleRetry(_ index: UInt16, after delay: Duration) {
         guard adapters[index] != nil else { return }
         adapters[index]?.retry?.cancel()
         adapters[index]?.retry = host.at(host.now.advanced(by: delay)) { [weak self] in
-            guard let self, adapters[index] != nil, adapters[index]?.isReady == false else { return }
-            adapters[index]?.attempts.failed()
-            adapters[index]?.retry = nil
-            send(.setPowered(index, true))
+            guard let self, adapters[index]?.isReady == false else { return }
+            switchOn(index)
         }
+    }
+
+    private func switchOn(_ index: UInt16) {
+        adapters[index]?.attempts.failed()
+        send(.setPowered(index, true))
+        expectAnswer(to: .setPowered, from: index)
     }
 
     private func sleep(_ index: UInt16, _ asleep: Bool, at now: MonotonicInstant) {
@@ -253,8 +310,8 @@ final class AdapterMonitor {
         absenceCheck = host.at(host.now.advanced(by: Self.absenceDelay)) { [weak self] in
             guard let self else { return }
             absenceCheck = nil
-            guard adapters.isEmpty, let found = kernel.absence(selection), found != problem else { return }
-            problem = found
+            guard adapters.isEmpty, let found = kernel.absence(selection), found != absence else { return }
+            absence = found
             delegate?.notice(Notice(.warning, "\(found)"))
         }
     }

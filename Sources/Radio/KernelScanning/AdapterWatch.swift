@@ -42,6 +42,10 @@ final class AdapterWatch {
     /// Whether the observer reads the reports.
     var isObserverReading = false { didSet { choose() } }
     var status: AdapterStatus
+    /// Why no scan is set up although one is wanted; nil: one is set up, or nobody has refused it.
+    var obstacle: String? { didSet { if obstacle != oldValue { status.trouble = obstacle } } }
+    /// Why the controller could not be asked whether it works; nil: it could.
+    private var unasked: String?
     /// Switches the scan off and on.
     var onRestart: (() -> Void)?
     /// Powers the controller off and on.
@@ -113,6 +117,7 @@ final class AdapterWatch {
         requestedDuty = duty?.share
         hasStarted = true
         isScanning = true
+        obstacle = nil
         health.scanStarted(at: now)
         if let evidence { carryOut(keeper.begin(evidence, at: now), at: now) }
         update(because: reason, at: now)
@@ -122,6 +127,7 @@ final class AdapterWatch {
         isScanning = false
         probe?.cancel()
         probe = nil
+        if status.trouble == unasked { status.trouble = nil }
         health.scanStopped(at: now)
         keeper.end(at: now)
         update(because: reason, at: now)
@@ -132,13 +138,16 @@ final class AdapterWatch {
 
     /// From now on the commands of all programs are reported. What happened before is not known.
     func evidenceBegins(at now: MonotonicInstant) {
-        if evidence == nil { evidence = ScanEvidence() } else { evidence?.forget() }
+        let isNew = evidence == nil
+        if isNew { evidence = ScanEvidence() } else { evidence?.forget() }
+        if isNew, isScanning, let evidence { carryOut(keeper.begin(evidence, at: now), at: now) }
         examine(at: now)
     }
 
     /// The adapter is off, asleep or gone. Commands of that time may not be seen.
     func adapterLost(because reason: String, at now: MonotonicInstant) {
         evidence?.forget()
+        obstacle = nil
         scanStopped(because: reason, at: now)
     }
 
@@ -206,7 +215,7 @@ final class AdapterWatch {
     private func follow(_ advice: ScanHealth.Advice, at now: MonotonicInstant) {
         switch advice {
         case .probe:
-            probe = ControllerProbe(index, host: host, kernel: kernel) { [weak self] in self?.probed(answered: $0) }
+            probe = ControllerProbe(index, host: host, kernel: kernel) { [weak self] in self?.probed($0) }
         case .restartScan(let reason):
             notice(.debug, "scan restarted: \(reason)")
             onRestart?()
@@ -218,10 +227,18 @@ final class AdapterWatch {
         }
     }
 
-    private func probed(answered: Bool) {
+    private func probed(_ outcome: ControllerProbe.Outcome) {
         let now = host.now
         probe = nil
-        let advice = answered ? health.probeAnswered(at: now) : health.probeFailed(at: now)
+        let advice: ScanHealth.Advice?
+        switch outcome {
+        case .answered: (advice, unasked) = (health.probeAnswered(at: now), nil)
+        case .unanswered: (advice, unasked) = (health.probeFailed(at: now), nil)
+        case .notSent(let reason):
+            let text = "whether the controller works cannot be asked: \(reason)"
+            if unasked == nil { notice(.warning, text) }
+            (advice, unasked) = (health.probeNotSent(at: now), text)
+        }
         if let advice { follow(advice, at: now) }
         // Silence counts again as soon as the answer is here.
         update(because: "the controller is well", at: now)
@@ -253,6 +270,7 @@ final class AdapterWatch {
         }
         // It stays while the controller is reset because of it.
         if told == .listening { status.trouble = nil } else if state == .silent { status.trouble = trouble }
+        if health.isDoubtful, let unasked { status.trouble = unasked }
     }
 
     /// No scan is set up, perhaps because the controller does not answer the commands for it. Why it ended was told already, so this is
@@ -262,7 +280,7 @@ final class AdapterWatch {
         case .failed(.unanswered) where status.trouble != keeper.objection:
             status.trouble = keeper.objection
             notice(.warning, keeper.objection ?? "")
-        case .scanning: status.trouble = nil
+        case .scanning: status.trouble = obstacle
         default: break
         }
     }

@@ -51,7 +51,7 @@ package struct ControllerFacts: Hashable, Sendable {
     ///
     /// - Returns: The return parameters after a status of success; nil without such an answer.
     private static func answer(of index: UInt16, _ group: Int32, _ command: Int32) -> [UInt8]? {
-        guard let socket = HCISocket(index), (try? socket.listen(to: [EVT_CMD_COMPLETE])) != nil,
+        guard let socket = try? HCISocket(index), (try? socket.listen(to: [EVT_CMD_COMPLETE])) != nil,
             (try? socket.command(group: group, command: command, parameters: [])) != nil
         else { return nil }
         let opcode = UInt16(group) << 10 | UInt16(command)

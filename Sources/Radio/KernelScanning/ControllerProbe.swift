@@ -1,5 +1,6 @@
 import Base
 import CBluetooth
+import System
 
 /// Sends a controller one command and waits a moment for the answer.
 final class ControllerProbe {
@@ -14,28 +15,41 @@ final class ControllerProbe {
         var command: Int32 { self == .address ? OCF_READ_BD_ADDR : OCF_RESET }
     }
 
+    enum Outcome: Hashable, Sendable {
+        case answered
+        /// The command was sent, and the controller did not answer it in time.
+        case unanswered
+        /// The command was not sent, for this reason. That says nothing of the controller.
+        case notSent(String)
+    }
+
     /// The kernel's own time limit for a command.
     private static let deadline = Duration.seconds(2)
 
     private let opcode: UInt16
-    private let done: (Bool) -> Void
+    private let done: (Outcome) -> Void
     private var socket: (any HCIPacketSocket)?
     private var readable: (any EventRegistration)?
     private var timeout: (any EventRegistration)?
 
-    /// - Parameter done: called once, later; true if the controller answered in time.
+    /// - Parameter done: called once, later.
     init(
         _ index: UInt16, _ question: Question = .address, host: any EventHost, kernel: any KernelBluetooth,
-        done: @escaping (Bool) -> Void
+        done: @escaping (Outcome) -> Void
     ) {
         self.done = done
         opcode = UInt16(question.group) << 10 | UInt16(question.command)
-        timeout = host.at(host.now.advanced(by: Self.deadline)) { [weak self] in self?.finish(false) }
-        // Without a socket, the probe fails when the time runs out.
-        guard let socket = kernel.openHCI(index), (try? socket.listen(to: [EVT_CMD_COMPLETE])) != nil else { return }
-        readable = host.whenReadable(socket.descriptor) { [weak self] in self?.read() }
-        try? socket.command(group: question.group, command: question.command, parameters: [])
-        self.socket = socket
+        do throws(SystemError) {
+            let socket = try kernel.openHCI(index)
+            try socket.listen(to: [EVT_CMD_COMPLETE])
+            readable = host.whenReadable(socket.descriptor) { [weak self] in self?.read() }
+            self.socket = socket
+            try socket.command(group: question.group, command: question.command, parameters: [])
+            timeout = host.at(host.now.advanced(by: Self.deadline)) { [weak self] in self?.finish(.unanswered) }
+        } catch {
+            let outcome = Outcome.notSent("\(error)")
+            timeout = host.at(host.now) { [weak self] in self?.finish(outcome) }
+        }
     }
 
     deinit { cancel() }
@@ -57,12 +71,12 @@ final class ControllerProbe {
             }
             return !answered
         }
-        if answered { finish(true) }
+        if answered { finish(.answered) }
     }
 
-    private func finish(_ answered: Bool) {
+    private func finish(_ outcome: Outcome) {
         guard timeout != nil else { return }
         cancel()
-        done(answered)
+        done(outcome)
     }
 }

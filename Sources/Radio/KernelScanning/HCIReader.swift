@@ -13,6 +13,8 @@ final class HCIReader {
     private var lastDrops: UInt32 = 0
     /// Whether packets are being handed over. They lie in memory that the next call would write over.
     private var isReading = false
+    /// Why the socket does not open.
+    private(set) var refusal = ""
     weak var delegate: (any HCIReaderDelegate)?
 
     init(_ index: UInt16, host: any EventHost, kernel: any KernelBluetooth) {
@@ -30,8 +32,15 @@ final class HCIReader {
     /// - Returns: Whether there is such an adapter, and the kernel lets this process listen.
     @discardableResult func open(_ filter: HCIFilter) -> Bool {
         close()
-        guard let socket = kernel.openHCI(index), (try? socket.listen(filter)) != nil else { return false }
-        self.socket = socket
+        do throws(SystemError) {
+            let socket = try kernel.openHCI(index)
+            try socket.listen(filter)
+            self.socket = socket
+        } catch {
+            refusal = "its raw HCI socket does not open: \(error)"
+            return false
+        }
+        guard let socket else { return false }
         lastDrops = 0
         readable = host.whenReadable(socket.descriptor) { [weak self] in self?.read() }
         return true

@@ -56,6 +56,8 @@ package final class HCIScanner: FallibleScanner {
 
     package var failure: ScannerError? { monitor.failure }
 
+    package var hasDied: Bool { monitor.failure != nil }
+
     package var problem: ScanProblem? { monitor.problem }
 
     package var adapters: [AdapterStatus] {
@@ -160,6 +162,13 @@ extension HCIScanner: HCISessionDelegate {
     func sessionFails(_ session: HCISession, at now: MonotonicInstant) {
         guard let watch = byIndex[session.index]?.watch, !watch.isScanning else { return }
         watch.scanStarted(duty: session.requestedDuty, because: "own scan on", at: now)
+    }
+
+    func session(_ session: HCISession, cannotOpen reason: String, at now: MonotonicInstant) {
+        guard let watch = byIndex[session.index]?.watch, watch.obstacle != reason else { return }
+        watch.scanStopped(because: reason, at: now)
+        watch.obstacle = reason
+        watch.notice(.warning, "\(reason); it hears nothing; trying again")
     }
 
     func sessionOpened(_ session: HCISession, at now: MonotonicInstant) {

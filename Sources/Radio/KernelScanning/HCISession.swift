@@ -49,7 +49,11 @@ final class HCISession {
         close()
         // The answer to Read Local Supported Commands chooses the set of scan commands.
         let opcodes = ScanCommand.opcodes + [ScanFamily.readLocalSupportedCommands]
-        if reader.open(HCIFilter(opcodes: opcodes, hasReports: true)) { delegate?.sessionOpened(self, at: host.now) }
+        if reader.open(HCIFilter(opcodes: opcodes, hasReports: true)) {
+            delegate?.sessionOpened(self, at: host.now)
+        } else {
+            delegate?.session(self, cannotOpen: reader.refusal, at: host.now)
+        }
         carryOut(machine.started(isOpen: reader.isOpen))
     }
 

@@ -7,6 +7,8 @@ protocol HCISessionDelegate: AnyObject {
     func sessionPauses(_ session: HCISession, because reason: String, at now: MonotonicInstant)
     /// The controller refuses the scan. `restart` tries again.
     func sessionFails(_ session: HCISession, at now: MonotonicInstant)
+    /// No socket could be opened. It is tried again.
+    func session(_ session: HCISession, cannotOpen reason: String, at now: MonotonicInstant)
     /// A new socket was opened: what was seen before holds no longer.
     func sessionOpened(_ session: HCISession, at now: MonotonicInstant)
     /// A scan command was sent, by this or another program.

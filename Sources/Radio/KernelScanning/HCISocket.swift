@@ -7,11 +7,10 @@ final class HCISocket: HCIPacketSocket {
     let descriptor: CInt
     private let buffer = PacketBuffer()
 
-    /// - Returns: nil if there is no such adapter.
-    init?(_ index: UInt16) {
-        let opened = hci_open_dev(CInt(index))
-        guard opened >= 0 else { return nil }
-        descriptor = opened
+    /// - Throws: if there is no such adapter, no descriptor is left, or this process may not.
+    init(_ index: UInt16) throws(SystemError) {
+        descriptor = try systemCall("hci_open_dev") { hci_open_dev(CInt(index)) }
+        let opened = descriptor
         _ = fcntl(opened, F_SETFL, fcntl(opened, F_GETFL) | O_NONBLOCK)
         enlargeReceiveBuffer(opened)
     }

@@ -1,4 +1,5 @@
 import Scanning
+import System
 
 /// The kernel's Bluetooth as the scanners use it. In the program it is the kernel; in unit tests, a script.
 protocol KernelBluetooth: AnyObject {
@@ -6,8 +7,10 @@ protocol KernelBluetooth: AnyObject {
     ///
     /// - Throws: if the kernel has no Bluetooth.
     func openManagement() throws(ScannerError) -> any PacketSocket
-    /// Opens a raw HCI socket of one adapter; nil if there is no such adapter.
-    func openHCI(_ index: UInt16) -> (any HCIPacketSocket)?
+    /// Opens a raw HCI socket of one adapter.
+    ///
+    /// - Throws: if there is no such adapter, no descriptor is left, or this process may not.
+    func openHCI(_ index: UInt16) throws(SystemError) -> any HCIPacketSocket
     /// Whether rfkill forbids the adapter's radio.
     func isBlocked(_ index: UInt16) -> Bool
     /// Whether the kernel has this controller, in whatever state.

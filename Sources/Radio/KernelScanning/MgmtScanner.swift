@@ -47,6 +47,7 @@ package final class MgmtScanner: FallibleScanner {
 
     package var failure: ScannerError? { refusal ?? monitor.failure }
 
+    package var hasDied: Bool { monitor.failure != nil }
     package var problem: ScanProblem? { monitor.problem }
 
     package var adapters: [AdapterStatus] {
@@ -129,6 +130,7 @@ package final class MgmtScanner: FallibleScanner {
             // Monitors outlive the socket that made them (seen on 6.1), and the kernel scans while there is one.
             if let handle = adapter.monitor { monitor.send(.removeMonitor(index, handle: handle)) }
             adapter.retry?.cancel()
+            adapter.endArming()
             adapter.watch.scanStopped(because: "stopped", at: now)
         }
         byIndex = [:]
@@ -139,7 +141,9 @@ package final class MgmtScanner: FallibleScanner {
 
     private func arm(_ index: UInt16) {
         guard let adapter = byIndex[index], adapter.isReady, !adapter.isArming else { return }
-        adapter.isArming = true
+        let now = host.now
+        let deadline = host.at(now.advanced(by: Adapter.patience)) { [weak self] in self?.unanswered(index) }
+        adapter.beginArming(at: now, until: deadline)
         if let handle = adapter.monitor {
             // The kernel keeps the monitor during a power cycle. It is removed so that there is never more than one.
             monitor.send(.removeMonitor(index, handle: handle))
@@ -154,13 +158,23 @@ package final class MgmtScanner: FallibleScanner {
         monitor.send(.addMonitor(index, Array(wanted.prefix(adapter.requestedCount))))
     }
 
+    /// - Parameter handle: Of a monitor that was requested, perhaps by a request whose answer was no longer awaited.
+    private func added(_ adapter: Adapter, handle: UInt16, at now: MonotonicInstant) {
+        // Answers come in the order of the requests: the newest monitor is what is wanted, and there is never more than one.
+        if !adapter.isArming, let older = adapter.monitor {
+            monitor.send(.removeMonitor(adapter.watch.index, handle: older))
+        }
+        guard adapter.isReady else { return adapter.monitor = handle }
+        adapter.retry?.cancel()
+        armed(adapter, handle: handle, at: now)
+    }
+
     private func armed(_ adapter: Adapter, handle: UInt16?, at now: MonotonicInstant) {
-        guard adapter.isArming else { return }
-        adapter.isArming = false
-        adapter.failures = 0
+        adapter.endArming()
+        adapter.forgetFailures()
         adapter.monitor = handle
         let hasMoreRoom = handle != nil && adapter.room.accept(adapter.requestedCount)
-        if handle != nil, !hasMoreRoom { tellRoom(of: adapter) }
+        if handle != nil, !hasMoreRoom { adapter.tellRoom() }
         let taken = adapter.takesDuty ? adapter.requestedDuty : nil
         if adapter.watch.isScanning, taken?.share != adapter.watch.requestedDuty {
             adapter.watch.dutyChanged(to: taken, at: now)
@@ -182,23 +196,10 @@ package final class MgmtScanner: FallibleScanner {
         if !adapter.isArming { adapter.windows.monitorsChanged() }
     }
 
-    /// Shows what the controller is not asked for because it has no room, once for each change.
-    private func tellRoom(of adapter: Adapter) {
-        let wanted = adapter.requestedPatterns
-        let unheard = BeaconPacketPattern.kinds(of: wanted.dropFirst(adapter.requestedCount))
-        guard unheard != adapter.watch.status.unheard else { return }
-        adapter.watch.status.unheard = unheard
-        guard !unheard.isEmpty else { return }
-        adapter.watch.notice(
-            .info,
-            "the adapter has room for \(adapter.requestedCount) of \(wanted.count) patterns of packets; "
-                + "\(BeaconPacketPattern.Kind.text(unheard)) are heard only if it delivers all packets")
-    }
-
     private func armingFailed(_ adapter: Adapter, status: UInt8, at now: MonotonicInstant) {
         guard adapter.isArming else { return }
         if status != ManagementStatus.busy, adapter.room.refuse(adapter.requestedCount) {
-            adapter.isArming = false
+            adapter.endArming()
             return arm(adapter.watch.index)
         }
         if status == ManagementStatus.noResources {
@@ -224,19 +225,28 @@ package final class MgmtScanner: FallibleScanner {
 
     private func refused(_ adapter: Adapter, status: UInt8, at now: MonotonicInstant) {
         guard adapter.isArming else { return }
-        adapter.isArming = false
+        let name = ManagementStatus.name(status)
         if status != ManagementStatus.busy {
-            let name = ManagementStatus.name(status)
-            if adapter.failures == 0 {
-                adapter.watch.notice(.warning, "no advertisement monitor: \(name); it hears nothing; trying again")
-            }
-            // After a restart of the scan, the previous monitor is gone.
-            adapter.watch.scanStopped(because: "no advertisement monitor", at: now)
-            adapter.failures += 1
-            if byIndex.values.allSatisfy({ $0.isUseless(at: now) }) {
-                refusal = ScannerError(.unavailable, "the kernel refuses advertisement monitors (\(name))")
-            }
+            failed(adapter, because: name, at: now)
+        } else if adapter.isOverdue(at: now) {
+            adapter.lacksMonitor(because: name, at: now)
         }
+        adapter.endArming()
+        retryArming(adapter, after: .seconds(1))
+    }
+
+    private func failed(_ adapter: Adapter, because reason: String, at now: MonotonicInstant) {
+        adapter.failed(because: reason, at: now)
+        guard byIndex.values.allSatisfy({ $0.isUseless(at: now) }) else { return }
+        refusal = ScannerError(.unavailable, "the kernel sets no advertisement monitors (\(reason))")
+    }
+
+    /// The kernel did not answer the request for a monitor, or the answer was lost.
+    private func unanswered(_ index: UInt16) {
+        guard let adapter = byIndex[index], adapter.isArming else { return }
+        let command = adapter.isCounting ? ManagementCommand.Opcode.readMonitorFeatures : .addPatternsMonitor
+        failed(adapter, because: "the kernel does not answer \(command)", at: host.now)
+        adapter.endArming()
         retryArming(adapter, after: .seconds(1))
     }
 
@@ -281,7 +291,7 @@ package final class MgmtScanner: FallibleScanner {
         let now = host.now
         countLost()
         for adapter in byIndex.values {
-            adapter.observer.tick()
+            if adapter.isReady { adapter.observer.tick() }
             adapter.watch.tick(at: now)
         }
     }
@@ -316,7 +326,7 @@ extension MgmtScanner: AdapterMonitorDelegate {
         byIndex[index]?.lost = nil
         // After a suspend another adapter may become ready a moment later, and counts as off for long until then. Failures from before
         // must not end this scanner meanwhile.
-        byIndex[index]?.failures = 0
+        byIndex[index]?.forgetFailures()
         // Before the kernel scans, so that its commands are seen.
         byIndex[index]?.observer.open()
         if let adapter = byIndex[index], keepsMonitor(adapter) {
@@ -337,7 +347,7 @@ extension MgmtScanner: AdapterMonitorDelegate {
     func adapterLost(_ index: UInt16, isGone: Bool, because reason: String, at now: MonotonicInstant) {
         guard let adapter = byIndex[index] else { return }
         adapter.isReady = false
-        (adapter.isArming, adapter.isCounting) = (false, false)
+        adapter.endArming()
         adapter.isGone = isGone
         adapter.lost = adapter.lost ?? now
         if isGone { adapter.monitor = nil }
@@ -352,7 +362,7 @@ extension MgmtScanner: AdapterMonitorDelegate {
         case .discovering(let isOn): adapter.windows.discovering(isOn)
         case .completed(.startDiscovery, let status): adapter.windows.started(status: status)
         case .completed(.stopDiscovery, let status): adapter.windows.stopped(status: status)
-        case .monitorAdded(let handle): armed(adapter, handle: handle, at: now)
+        case .monitorAdded(let handle): added(adapter, handle: handle, at: now)
         case .completed(.addPatternsMonitor, let status): armingFailed(adapter, status: status, at: now)
         case .monitorFeatures(let handles, let limit, let isFiltering):
             adapter.isFiltering = isFiltering

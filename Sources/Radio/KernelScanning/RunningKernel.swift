@@ -11,7 +11,7 @@ final class RunningKernel: KernelBluetooth {
         }
     }
 
-    func openHCI(_ index: UInt16) -> (any HCIPacketSocket)? { HCISocket(index) }
+    func openHCI(_ index: UInt16) throws(SystemError) -> any HCIPacketSocket { try HCISocket(index) }
     func isBlocked(_ index: UInt16) -> Bool { RadioSwitch.isBlocked(index) }
     func hasDevice(_ index: UInt16) -> Bool { RadioSwitch.hasDevice(index) }
     func absence(_ selection: AdapterSelection) -> ScanProblem? { RadioDiagnosis.absence(selection) }

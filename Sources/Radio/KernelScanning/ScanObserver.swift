@@ -12,7 +12,11 @@ final class ScanObserver: HCIReaderDelegate {
     private let host: any EventHost
     private let kernel: any KernelBluetooth
     private let reader: HCIReader
+    /// How long a socket that failed or does not open is left alone.
+    private static let retryPeriod = Duration.seconds(5)
+
     private var hasComplained = false
+    private var nextTry = MonotonicInstant.zero
     private var parser = AdvertisingReportParser()
     /// The set of commands with which the scan was begun; nil: none was seen yet.
     private var family: ScanFamily?
@@ -54,11 +58,14 @@ final class ScanObserver: HCIReaderDelegate {
         guard kernel.holds(.netRaw) else {
             return complain("\(Capability.netRaw.name) is missing: \(Capability.netRaw.remedy)")
         }
-        guard reader.open(filter) else { return complain("its raw HCI socket does not open") }
+        guard reader.open(filter) else { return complain(reader.refusal) }
+        if hasComplained { watch.notice(.info, "whether the controller really scans is checked now") }
+        hasComplained = false
         watch.evidenceBegins(at: host.now)
     }
 
     private func complain(_ reason: String) {
+        nextTry = host.now.advanced(by: Self.retryPeriod)
         watch.evidenceIsMissing(at: host.now)
         guard !hasComplained else { return }
         hasComplained = true
@@ -69,13 +76,14 @@ final class ScanObserver: HCIReaderDelegate {
     ///
     /// - Returns: false if nobody knows how it was begun, or the adapter has no raw socket.
     func endScan() -> Bool {
-        guard reader.isOpen, let family, let socket = kernel.openHCI(watch.index) else { return false }
+        guard reader.isOpen, let family, let socket = try? kernel.openHCI(watch.index) else { return false }
         let command = (Int32(ScanFamily.group), Int32(family.enableCommand), family.enable(false))
         return (try? socket.command(group: command.0, command: command.1, parameters: command.2)) != nil
     }
 
-    /// Called now and then.
+    /// Called now and then, while the adapter is ready.
     func tick() {
+        if !reader.isOpen, host.now >= nextTry { open() }
         let lost = reader.lostPackets()
         if lost > 0 {
             // Commands may be among them.
@@ -106,7 +114,8 @@ final class ScanObserver: HCIReaderDelegate {
     }
 
     func readerFailed(_ reason: String) {
-        // The adapter is gone. It is opened again when the adapter is ready.
+        // The adapter is gone, as a rule. It is opened again when the adapter is ready; if it still is, a moment later.
+        nextTry = host.now.advanced(by: Self.retryPeriod)
         watch.evidenceBegins(at: host.now)
         choose()
     }

@@ -15,7 +15,7 @@ package import Beacon
 /// silence does not count while the steady advertisers together have missed too much (`isUncertain`).
 package struct ScanHealth: Sendable {
     package enum Advice: Hashable, Sendable {
-        /// Send the controller a harmless command, then call `probeAnswered` or `probeFailed`.
+        /// Send the controller a harmless command, then call `probeAnswered`, `probeFailed` or `probeNotSent`.
         case probe
         /// Switch scanning off and on.
         case restartScan(because: String)
@@ -176,6 +176,23 @@ package struct ScanHealth: Sendable {
         // One missing answer proves nothing: a busy controller may be slow.
         guard failedProbes >= 2 else { return .probe }
         return reset(because: "the controller hangs: it answers no command", at: now)
+    }
+
+    /// The probe could not be sent, which says nothing of the controller: it is not reset because of it. A doubt stays until a report, or
+    /// a probe that is answered, ends it.
+    package mutating func probeNotSent(at now: MonotonicInstant) -> Advice? {
+        guard isProbing else { return nil }
+        phase = .listening
+        isAnswerLate = false
+        isUncertain = isSilenceOfAll(at: now)
+        if isSuspected {
+            nextProbe = now.advanced(by: Self.silenceBeforeProbe)
+            return .restartScan(because: "all advertisers fell silent at once; the controller cannot be asked")
+        }
+        guard quietFor(now) >= Self.silenceBeforeProbe else { return nil }
+        scanRestarts.failed()
+        nextProbe = now.advanced(by: scanRestarts.delay)
+        return .restartScan(because: "nothing heard for a while; the controller cannot be asked")
     }
 
     /// How long after a tick the next is due.

@@ -30,7 +30,7 @@ package final class BusConnection: MessageBus {
     private var writingDelay = writingDelays.lowerBound
     private var deadline: (any EventRegistration)?
     private var service: BusService
-    private var pending: [UInt32: (BusMessage) -> Void] = [:]
+    private var pending: [UInt32: (asked: MonotonicInstant, answered: (BusMessage) -> Void)] = [:]
     package var onMessage: ((BusMessage) -> Void)?
     package var onClosed: (() -> Void)?
     package private(set) var problem = BusError.gone
@@ -100,6 +100,8 @@ package final class BusConnection: MessageBus {
         submit(message, answered)
     }
 
+    package var longestWait: Duration? { pending.values.map(\.asked).min().map { $0.duration(to: host.now) } }
+
     // MARK: Writing
 
     private func submit(_ message: BusMessage?, _ answered: ((BusMessage) -> Void)?) {
@@ -108,7 +110,7 @@ package final class BusConnection: MessageBus {
         var serial: UInt32 = 0
         // It writes what the socket takes at once, and keeps the rest.
         guard dbus_connection_send(connection, message.pointer, &serial) != 0 else { return }
-        if let answered { pending[serial] = answered }
+        if let answered { pending[serial] = (host.now, answered) }
         writeLater()
     }
 
@@ -183,7 +185,7 @@ package final class BusConnection: MessageBus {
             let message = BusMessage(owning: pointer)
             // Any message can have the serial of a call in it; the bus itself checks that answers were asked for.
             if message.isAnswer {
-                pending.removeValue(forKey: message.replySerial)?(message)
+                pending.removeValue(forKey: message.replySerial)?.answered(message)
             } else if service.isSender(of: message) {
                 onMessage?(message)
             }

@@ -13,6 +13,8 @@ package protocol MessageBus: AnyObject {
     /// Asks for the signals that fit a match rule, without waiting for the bus to agree.
     func match(_ rule: String)
     func send(_ message: BusMessage?)
+    /// How long the oldest call without an answer has waited; nil: none waits.
+    var longestWait: Duration? { get }
     /// - Parameter answered: gets the answer, an error perhaps, once.
     func call(_ message: BusMessage?, _ answered: @escaping (BusMessage) -> Void)
 }

@@ -10,7 +10,7 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
     case byBroker(reasonCode: UInt8)
     /// Sent alone on a connection, the message made the broker close it, this many times in a row.
     case endsConnection(times: Int)
-    /// The message is transient, and the connection ended before it was sent.
+    /// The message is transient, or its connection is given up for another one: that ended before the message was sent.
     case late
     /// An HTTP status that concerns the message.
     case byEndpoint(status: Int)

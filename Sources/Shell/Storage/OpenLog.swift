@@ -29,9 +29,12 @@ struct OpenLog {
     }
 
     /// Whether a file of the log was removed, or replaced, since it was opened.
-    var isLost: Bool {
-        zip(Self.suffixes, files).contains { suffix, file in
-            file != nil && File(path + suffix) != file
-        }
+    var isLost: Bool { Self.suffixes.indices.contains(where: isLost) }
+
+    /// Whether that was the log itself, and not only the index of it. What others write then stands in a log of its own.
+    var isLogItselfLost: Bool { isLost(0) }
+
+    private func isLost(_ index: Int) -> Bool {
+        files[index] != nil && File(path + Self.suffixes[index]) != files[index]
     }
 }

@@ -42,6 +42,11 @@ enum StateQueries {
         return record
     }
 
+    /// The number of the last edit, merged or not; 0: there was none yet.
+    static func lastEditNumber(_ database: borrowing Database) throws(DatabaseError) -> Int64 {
+        try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'region_edit'")?.asInteger ?? 0
+    }
+
     /// Edits by the command line that the service has not merged.
     static func edits(_ database: borrowing Database, after id: Int64 = 0) throws(DatabaseError) -> [RegionEdit] {
         // A file that a newer program has not opened for writing yet may still be of the first schema.

@@ -52,20 +52,26 @@ package struct StoreEditor: ~Copyable {
 
     /// Queues changes that depend on the tracker's regions. No other command changes these in between.
     ///
-    /// - Parameter decide: The changes, from the regions as they are after all edits that wait.
-    package func edit(
-        _ tracker: String, deciding decide: (RegionSet) -> [RegionChange]
-    ) throws(DatabaseError) {
-        try database.transaction { () throws(DatabaseError) in
-            let regions = try StateQueries.editedRegions(database)[ExactString(tracker)] ?? RegionSet()
-            _ = try append(decide(regions), of: tracker)
+    /// - Parameters:
+    ///   - limit: The service would refuse more regions than that. nil: there is no such limit.
+    ///   - decide: The changes, from the regions as they are after all edits that wait.
+    /// - Returns: The number of regions that there would be, which is too large, so that nothing was queued; nil: it was.
+    @discardableResult package func edit(
+        _ tracker: String, within limit: RegionLimit? = nil, deciding decide: (RegionSet) -> [RegionChange]
+    ) throws(DatabaseError) -> Int? {
+        try database.transaction { () throws(DatabaseError) -> Int? in
+            let all = try StateQueries.editedRegions(database)
+            let changes = decide(all[ExactString(tracker)] ?? RegionSet())
+            if let total = limit?.excess(of: changes, to: tracker, in: all) { return total }
+            _ = try append(changes, of: tracker)
+            return nil
         }
     }
 
     /// - Returns: The number of the last edit.
     private func append(_ changes: [RegionChange], of tracker: String) throws(DatabaseError) -> Int64 {
         // The numbers continue after deleted edits: the service remembers the last one.
-        var id = try database.value("SELECT seq FROM sqlite_sequence WHERE name = 'region_edit'")?.asInteger ?? 0
+        var id = try StateQueries.lastEditNumber(database)
         for change in changes {
             id += 1
             try database.insert(RegionEditRow(RegionEdit(id: id, tracker: tracker, change: .region(change))))

@@ -23,6 +23,15 @@ package enum StoreError: Error, Hashable, Sendable {
         }
     }
 
+    /// Whether there is no room for what was to be written.
+    var isDiskFull: Bool {
+        switch self {
+        case .database(let error): error.isDiskFull
+        case .system(_, _, let code): code == ENOSPC || code == EDQUOT
+        case .newerSchema, .inUse, .absent, .untrusted: false
+        }
+    }
+
     /// Whether the disk does not give out a part of the file or of its log.
     var isUnreadable: Bool { if case .database(let error) = self { error.isUnreadable } else { false } }
 }

@@ -199,11 +199,13 @@ package final class StoreWorker {
     private func rescueLog(at now: MonotonicInstant) {
         guard let store, store.log.isLost, !store.database.hasMoved else { return }
         do throws(StoreError) {
-            try LostLog.rescue(store.database, settings, after: edits.lastSeen)
+            let damage = try LostLog.rescue(store.database, settings, after: edits.lastSeen, of: store.log)
+            let loss =
+                damage.map { "changes that commands have made since cannot be read (\($0)) and are lost" } ?? "nothing is lost"
             notify(
-                .warning,
-                "\(settings.path)-wal or -shm was removed while the state was open; the state was written anew, and nothing "
-                    + "is lost; leave these files alone while the service runs")
+                damage == nil ? .warning : .error,
+                "\(settings.path)-wal or -shm was removed while the state was open; the state was written anew, and \(loss); "
+                    + "leave these files alone while the service runs")
             self.store = nil
             open(at: now)
         } catch {
@@ -309,8 +311,10 @@ package final class StoreWorker {
         next.isReading = isReading
         next.unreadableTries = error.isUnreadable ? next.unreadableTries + 1 : 0
         next.nextTry = now.advanced(by: next.backoff.nextDelay())
-        // After a disk was removed and inserted again, new descriptors are needed.
-        if next.backoff.failures.isMultiple(of: 4) { store = nil }
+        // After a disk was removed and inserted again, new descriptors are needed. But while the disk is full, a connection whose log was
+        // removed has the only copy of what is in it.
+        let isOnlyCopy = error.isDiskFull && store?.log.isLost == true
+        if next.backoff.failures.isMultiple(of: 4), !isOnlyCopy { store = nil }
         trouble = next
         guard isNews else { return }
         let failure = StoreFailure(error: error, since: next.since, nextTry: next.nextTry)

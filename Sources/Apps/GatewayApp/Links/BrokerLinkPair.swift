@@ -25,6 +25,8 @@ package final class BrokerLinkPair {
     /// The tokens of the second link's messages on the first connection, far from those of the service.
     private var tokens: [Int64: MessageToken] = [:]
     private var lastToken = Int64.min
+    /// Of the messages on the second connection that are not answered yet.
+    private var unanswered: Set<Int64> = []
     fileprivate var secondSettings: BrokerSettings?
 
     /// - Parameter now: Reads CLOCK_BOOTTIME; nil: the machine's.
@@ -70,6 +72,7 @@ package final class BrokerLinkPair {
     ) throws {
         secondSettings = settings
         self.filters[1] = filters
+        unanswered = []
         wakeSecond = try wakeUp(onEvents)
         try secondConnection.open(settings, filters: filters, read: read, onEvents: onEvents)
     }
@@ -78,6 +81,10 @@ package final class BrokerLinkPair {
         var own: [BrokerEvent] = []
         for event in secondConnection.drainEvents() where !isShared {
             own.append(event)
+            switch event {
+            case .acknowledged(let token), .refused(let token, _): unanswered.remove(token.rawValue)
+            default: break
+            }
             if let reason = watch.handleSecond(event, at: now()) { share(because: reason) }
         }
         defer { events = [] }
@@ -91,7 +98,11 @@ package final class BrokerLinkPair {
     }
 
     fileprivate func publishSecond(_ publication: Publication, as token: MessageToken) -> Bool {
-        guard isShared else { return secondConnection.publish(publication, as: token) }
+        guard isShared else {
+            guard secondConnection.publish(publication, as: token) else { return false }
+            unanswered.insert(token.rawValue)
+            return true
+        }
         lastToken += 1
         guard firstConnection.publish(publication, as: MessageToken(rawValue: lastToken)) else { return false }
         tokens[lastToken] = token
@@ -114,6 +125,10 @@ package final class BrokerLinkPair {
         (isShared, self.reason) = (true, reason)
         secondConnection.retire(within: .zero)
         firstConnection.subscribe(to: filters[0].union(filters[1]))
+        // What the second connection still had is not sent, or not known to be: its owner makes it anew for the next one, and must not
+        // wait for answers.
+        events += unanswered.sorted(by: >).map { .refused(MessageToken(rawValue: $0), .late) }
+        unanswered = []
         if firstConnection.isConnected { events.append(.connected(sessionPresent: false)) }
         events.append(refusal)
     }

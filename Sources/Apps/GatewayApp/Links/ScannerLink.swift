@@ -25,7 +25,7 @@ package final class ScannerLink: RadioLink, ScannerOutput {
     private var decoder = BeaconDecoder()
     private var resolver = IdentityResolver()
     private weak var output: (any RadioOutput)?
-    /// The next attempt to start.
+    /// The next attempt to start, or the next look at the scanner.
     private var retry: (any EventRegistration)?
     /// Who takes every packet.
     private var packets: PacketOutput?
@@ -89,12 +89,22 @@ package final class ScannerLink: RadioLink, ScannerOutput {
             scanner.setOffersActiveScan(offersActiveScan)
             try scanner.start()
             saidFailure = nil
+            lookAfterScanner()
         } catch {
             if error != saidFailure { output?.notice(Notice(.error, "cannot scan: \(error)")) }
             saidFailure = error
             // D-Bus or the kernel's Bluetooth may come later. A recording that cannot be read stays so.
             guard error.kind != .badInput else { return }
             retry = host.at(host.now.advanced(by: Self.retryInterval)) { [weak self] in self?.tryToStart() }
+        }
+    }
+
+    /// A scanner whose interface has failed is replaced. `AutoScanner` does so with its own.
+    private func lookAfterScanner() {
+        guard scanner is any FallibleScanner else { return }
+        retry = host.at(host.now.advanced(by: Self.retryInterval)) { [weak self] in
+            guard let self else { return }
+            if (scanner as? any FallibleScanner)?.hasDied == true { restartScan() } else { lookAfterScanner() }
         }
     }
 

@@ -35,6 +35,8 @@ extension RegionsCommand {
         private(set) var historyTopic: ((String) -> String)?
         /// nil for regions of a tracker.
         private(set) var tagRemarks: TagRemarks?
+        /// Of the regions of all trackers, named or not; nil for tags.
+        private var limit: RegionLimit?
 
         init(_ arguments: Arguments) throws(Failure) {
             let settings = try Settings.loadInForce(arguments)
@@ -49,6 +51,7 @@ extension RegionsCommand {
                     configured: tracker.waypoints.changes)
             }
             (command, leadingWords) = ("regions", 0)
+            limit = RegionLimit(of: trackers.map(\.topics.base), most: Configuration.mostRegions)
         }
 
         private init(_ settings: Settings, of owner: Owner, command: String) {
@@ -294,13 +297,17 @@ extension RegionsCommand {
         }
 
         func edit(_ changes: [RegionChange], of topic: String, erasingHistoryOf erased: String? = nil) throws {
-            try StoreEditor.edit(directory, of: topic, changes, erasingHistoryOf: erased)
+            if let erased {
+                try StoreEditor.edit(directory, of: topic, changes, erasingHistoryOf: erased)
+            } else {
+                try StoreEditor.edit(directory, of: topic, within: limit) { _ in changes }
+            }
             tellWhoServes(topic)
         }
 
         /// As the other `edit`, for changes that depend on the regions.
         func edit(deciding decide: (RegionSet) -> [RegionChange]) throws {
-            try StoreEditor.edit(directory, of: topic, deciding: decide)
+            try StoreEditor.edit(directory, of: topic, within: limit, deciding: decide)
             tellWhoServes(topic)
         }
 
