@@ -48,13 +48,13 @@ package struct Trackers: Sendable {
         states.enumerated().flatMap { index, tracker in
             tracker.regions.regions.compactMap { region -> MonitoredRegion? in
                 guard case .beacon(let pattern) = region.kind else { return nil }
+                let (enter, leave) = region.thresholds(by: settings)
                 var monitored = MonitoredRegion(
                     key: RegionKey(tracker: index, rid: region.rid),
                     pattern: pattern.cleared(of: settings.batteryMasks),
                     leaveRule: region.leaveRule ?? settings.leaveRule,
                     leavesLater: region.asksForLongerLeave,
-                    enterRSSI: region.enterRSSI ?? settings.enterRSSI,
-                    leaveRSSI: region.leaveRSSI ?? settings.leaveRSSI)
+                    enterRSSI: enter, leaveRSSI: leave)
                 monitored.isOfPhone = phones.contains(pattern.uuid)
                 return monitored
             }
