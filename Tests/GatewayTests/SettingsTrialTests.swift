@@ -1,6 +1,7 @@
 import Base
 import Configuration
 import JSON
+import Regions
 import Testing
 
 @testable import Gateway
@@ -131,3 +132,24 @@ extension Gateway.Effect {
         if case .putInForce(let configuration, let modes) = self { (configuration, modes) } else { nil }
     }
 }
+    @Test func `Settings from afar bring back no region of the file that was removed, and a reload does`() throws {
+        func settings(_ waypoints: [String], _ more: String) throws -> Configuration {
+            try GatewayHarness.configuration("\(more), waypoints: [\(waypoints.joined(separator: ","))]")
+        }
+        let (hall, attic) = (
+            GatewayHarness.waypoint("Hall", rid: "h"), GatewayHarness.waypoint("Attic", rid: "a", suffix: ":2")
+        )
+        let removal = #"{"_type":"waypoint","tst":1,"rid":"h","desc":"x","lat":100,"lon":500}"#
+        var harness = try GatewayHarness("tag: \"a\", waypoints: [\(hall)]")
+        func rids(_ harness: GatewayHarness) -> [String] { harness.gateway.trackers[0].regions.regions.map(\.rid) }
+        harness.setWaypoints(removal)
+        harness.handle(.configuration(try settings([hall], "tag: \"b\""), modes: [:]))
+        #expect(rids(harness) == [])
+        // Other regions in the settings are merged.
+        harness.handle(.configuration(try settings([hall, attic], "tag: \"b\""), modes: [:]))
+        #expect(rids(harness) == ["h", "a"])
+        harness.setWaypoints(removal)
+        harness.handle(.configuration(try settings([hall, attic], "tag: \"b\"")))
+        #expect(rids(harness) == ["a", "h"])
+    }
+

@@ -19,12 +19,12 @@ extension Service {
         return Reload(from: app.core.configuration, to: new.configuration, in: .gateway)
     }
 
-    package func putInForce(_ reload: Reload) { putInForce(reload, modes: [:]) }
+    package func putInForce(_ reload: Reload) { putInForce(reload, modes: nil) }
 
     /// Applies a configuration, with a new connection if its settings for the broker differ.
     ///
     /// - Parameter modes: As of `Input.configuration`.
-    private func putInForce(_ reload: Reload, modes: [ExactString: MonitoringMode]) {
+    private func putInForce(_ reload: Reload, modes: [ExactString: MonitoringMode]?) {
         let configuration = reload.configuration
         let formerDevice = app.core.configuration.trackers[0].deviceID
         app.settings.configuration = configuration

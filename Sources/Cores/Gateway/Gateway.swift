@@ -258,7 +258,7 @@ package struct Gateway: Sendable {
     /// Applies another configuration. Regions and presence stay with their trackers.
     ///
     /// - Parameter modes: As of `Input.configuration`.
-    private mutating func reconfigure(_ new: Configuration, _ modes: [ExactString: MonitoringMode]) -> [Effect] {
+    private mutating func reconfigure(_ new: Configuration, _ modes: [ExactString: MonitoringMode]?) -> [Effect] {
         let former = configuration
         let effects = tracking.finishClears(by: messages)
         configuration = new

@@ -205,12 +205,13 @@ package struct Trackers: Sendable {
     /// Begins to merge the regions of the settings into those of the trackers. The change lasts until `endChanges`.
     ///
     /// - Returns: `refused`: the number of regions for which there is no room.
-    mutating func mergeConfiguredRegions(by messages: Messages) -> (
+    /// - Parameter spared: The indices of trackers whose regions stay as they are.
+    mutating func mergeConfiguredRegions(by messages: Messages, besides spared: Set<Int>) -> (
         effects: [Gateway.Effect], announcements: [RegionAnnouncement], refused: UInt64
     ) {
         var (effects, announced, refused): ([Gateway.Effect], [RegionAnnouncement], UInt64) = ([], [], 0)
         var total = regionCount
-        for index in states.indices {
+        for index in states.indices where !spared.contains(index) {
             let changes = states[index].configuration.waypoints.changes
             let merge = states[index].merging(changes, total: total, epoch: messages.epoch)
             effects += states[index].keep(merge.rids)
