@@ -200,6 +200,45 @@ import Testing
     /// Jane and the keys are in the kitchen, and the broker has their states.
     private func kitchen() throws -> Site {
         var settings = SiteSettings()
+    /// A service of the site `home` whose configuration file has the tag Jane. The keys are stored.
+    private func siteWithTags() -> Site {
+        var settings = SiteSettings()
+        (settings.site, settings.instance, settings.tags) = ("home", "b", [SiteFleet.change("Jane:7")])
+        var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
+        _ = site.handle(.start(SiteFleet.stored("Keys:9")), at: instant(0))
+        return site
+    }
+
+    private static func command(_ text: String) -> Site.Input {
+        .command(
+            ReceivedCommand(
+                tracker: 0, command: Result { () throws(CommandError) in try Command(parsing: Array(text.utf8)) },
+                isRetained: false, wasEncrypted: true, digest: nil))
+    }
+
+    private func warnings(_ effects: [Site.Effect]) -> [String] {
+        effects.compactMap { if case .log(.warning, let text, _) = $0 { text } else { nil } }
+    }
+
+    @Test func `A command leaves the tags of the configuration file, names them, and changes the others`() {
+        var site = siteWithTags()
+        let reason = "'Jane': the tag is in the configuration file (rooms.tags); change it there"
+        let changes = [("jane", "Other", 7), ("keys", "Key ring", 9), ("bag", "Bag", 12)].map { rid, name, minor in
+            #"{"_type":"waypoint","rid":"\#(rid)","desc":"\#(name):\#(SiteFleet.uuid):1:\#(minor)","tst":1600000001}"#
+        }
+        // It means Jane's tag by its name.
+        let removal = #"{"_type":"waypoint","desc":"Jane","lat":100,"lon":500,"tst":5}"#
+        for (second, waypoints) in [(1, changes.joined(separator: ",")), (2, removal)] {
+            let text = #"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(waypoints)]}"#
+            let effects = site.handle(Self.command(text), at: instant(second))
+            #expect(warnings(effects).filter { $0.contains("Waypoints: ") } == ["setWaypoints: \(reason)"])
+            #expect(site.tags.map(\.name).sorted() == ["Bag", "Jane", "Key ring"])
+        }
+        let effects = site.handle(Self.command(#"{"_type":"cmd","action":"clearWaypoints"}"#), at: instant(3))
+        #expect(warnings(effects).filter { $0.contains("Waypoints: ") } == ["clearWaypoints: \(reason)"])
+        #expect(site.tags.map(\.name) == ["Jane"] && site.commandCounts.done == 3)
+    }
+
         settings.gateways = ["h": .named("Hall"), "k": .named("Kitchen")]
         settings.position = Self.position
         var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
