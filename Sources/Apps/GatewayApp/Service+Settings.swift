@@ -60,9 +60,8 @@ extension Service {
         var checked = app.settings
         let remote: RemoteSettings
         do throws(ConfigurationError) { remote = try checked.apply(merged) } catch {
-            for problem in error.problems { log.warning("setConfiguration refused: \(problem)") }
-            let reason = error.problems.map { "\($0)" }.joined(separator: "; ")
-            return app.handle(.settings(.invalid(reason: reason)), at: host.now)
+            let reasons = error.problems.map(\.description)
+            return app.handle(.settings(.invalid(reasons: reasons, topic: topic)), at: host.now)
         }
         let candidate = SettingsCandidate(
             configuration: checked.configuration, changes: merged.without("waypoints"),

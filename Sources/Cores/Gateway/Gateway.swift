@@ -126,7 +126,7 @@ package struct Gateway: Sendable {
     /// Lets silence count, and carries out everything that is due.
     private mutating func tick(at now: MonotonicInstant) -> [Effect] {
         var effects = tracking.tick(by: messages)
-        effects += trial.tick(of: tracking, counting: &commands, at: now)
+        effects += trial.tick(counting: &commands, at: now)
         while let command = commands.next(at: now, regions: trackers.regionCount) {
             effects += obey(command, at: now)
         }
