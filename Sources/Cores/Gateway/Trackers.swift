@@ -135,7 +135,8 @@ package struct Trackers: Sendable {
         }
     }
 
-    /// The occupancy as a command that does not listen knows it.
+    /// The occupancy as a command that does not listen knows it. Before circles are crossed: a tracker with `away` is at the gateway only
+    /// while it is inside.
     mutating func restore(_ occupancy: [[ExactString: Occupancy]]) {
         for (index, regions) in occupancy.enumerated() where states.indices.contains(index) {
             states[index].restore(regions)
@@ -204,8 +205,8 @@ package struct Trackers: Sendable {
 
     /// Begins to merge the regions of the settings into those of the trackers. The change lasts until `endChanges`.
     ///
-    /// - Returns: `refused`: the number of regions for which there is no room.
     /// - Parameter spared: The indices of trackers whose regions stay as they are.
+    /// - Returns: `refused`: the number of regions for which there is no room.
     mutating func mergeConfiguredRegions(by messages: Messages, besides spared: Set<Int>) -> (
         effects: [Gateway.Effect], announcements: [RegionAnnouncement], refused: UInt64
     ) {

@@ -296,13 +296,13 @@ struct Tracking: Sendable {
             effects += carryOut(engine.restore(state, at: messages.now), by: messages)
             effects += carryOut(PresenceKeeper.reconcile(&trackers, with: engine, state), by: messages)
         }
+        if case .occupied(let occupancy) = stored.presence { trackers.restore(occupancy) }
         effects += mergeConfiguredRegions(by: messages) + finishClears(by: messages)
         // Its waiting messages are sent, perhaps a second time: this may also be the first gateway on another machine with another name.
         if stored.isCopy {
             let text = "the stored state belongs to another device on other hardware; its presence is ignored"
             effects += [wholePresence(by: messages), .log(LogEntry(.notice, "state", text))]
         }
-        if case .occupied(let occupancy) = stored.presence { trackers.restore(occupancy) }
         return effects
     }
 
