@@ -136,6 +136,14 @@ import Testing
         #expect(site.handle(.checkpoint, at: instant(120)).isEmpty)
     }
 
+    @Test func `A retained request to learn or forget is refused, counted, and logged with its topic`() {
+        var site = siteWithTags()
+        let forget = SiteMessage.learn(.forget(room: .named("Hall")))
+        let effects = site.handle(.message(forget, isRetained: true), at: instant(1))
+        #expect(warnings(effects) == ["request on ibeacon-rooms/home/learn refused: the broker had retained it"])
+        #expect(effects.count == 1 && site.counters.retained == 1)
+    }
+
     @Test func `A deletion of what was learned is stored at once, further ones five seconds later at the latest`() {
         var site = site(instance: "b")
         let forget = Site.Input.message(.learn(.forget(room: .named("Hall"))), isRetained: false)
@@ -192,14 +200,6 @@ import Testing
         #expect(lines == ["the training of 'Hall' was refused: there is no tag 'Nobody'"])
     }
 
-    @Test func `Without another service it is active, beside others it waits for what is known of them`() {
-        #expect(site().role == .active && site().whereabouts.isActive)
-        #expect(site(instance: "b").role == .listening && !site(instance: "b").whereabouts.isActive)
-    }
-
-    /// Jane and the keys are in the kitchen, and the broker has their states.
-    private func kitchen() throws -> Site {
-        var settings = SiteSettings()
     /// A service of the site `home` whose configuration file has the tag Jane. The keys are stored.
     private func siteWithTags() -> Site {
         var settings = SiteSettings()
@@ -239,6 +239,14 @@ import Testing
         #expect(site.tags.map(\.name) == ["Jane"] && site.commandCounts.done == 3)
     }
 
+    @Test func `Without another service it is active, beside others it waits for what is known of them`() {
+        #expect(site().role == .active && site().whereabouts.isActive)
+        #expect(site(instance: "b").role == .listening && !site(instance: "b").whereabouts.isActive)
+    }
+
+    /// Jane and the keys are in the kitchen, and the broker has their states.
+    private func kitchen() throws -> Site {
+        var settings = SiteSettings()
         settings.gateways = ["h": .named("Hall"), "k": .named("Kitchen")]
         settings.position = Self.position
         var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
