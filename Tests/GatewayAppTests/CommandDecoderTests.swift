@@ -53,6 +53,11 @@ struct CommandDecoderTests {
         #expect(Set(envelopes.map(\.nonce)).count == 4)
     }
 
+    @Test func `An encrypted message without a command is refused, and not passed over`() throws {
+        let received = try read(cipher.encrypt(Array("[]".utf8)).payload.bytes)
+        #expect(received.commands == [.failure(.notAnObject("an empty array"))] && received.envelopes.isEmpty)
+    }
+
     @Test func `A plain command has no envelope, and neither has one of another key`() throws {
         #expect(try read(Array(Self.clear.utf8)).envelopes.isEmpty)
         let other = try #require(PayloadCipher(key: Secret("another")))

@@ -74,7 +74,8 @@ struct RemoteTrackerTests {
         let log = String(decoding: try directory.read("log"), as: UTF8.self)
         #expect(
             log.split(separator: "\n").contains {
-                $0.contains("setConfiguration refused: encryptionKeyFile: ") && $0.contains(directory.file("key"))
+                $0.contains("command on owntracks/jane/hall/cmd refused: setConfiguration: encryptionKeyFile: ")
+                    && $0.contains(directory.file("key"))
             }, "\(log)")
         try write("a key")
         set(Self.tracker, on: fixture)

@@ -53,7 +53,7 @@ struct CommandTests {
         #expect(kept.map(\.count) == [1, 2, 1])
         #expect(kept[0].text.contains("nonsense") && kept[1].text.contains("setWaypoint'"))
         #expect(Set(kept.map(\.topic)) == [house.gateway.trackers[0].topics.command])
-        house.handle(.settings(.invalid(reason: "port: 'x' does not fit")))
+        house.handle(.settings(.invalid(reasons: ["port: 'x' does not fit"], topic: "owntracks/jane/hall")))
         #expect(house.gateway.refusals.refusals.first?.text == "setConfiguration: port: 'x' does not fit")
         for number in 0..<100 {
             let action = String(repeating: "x", count: 1000) + "\(number)"

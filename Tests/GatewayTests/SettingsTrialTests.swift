@@ -1,6 +1,7 @@
 import Base
 import Configuration
 import JSON
+import Regions
 import Testing
 
 @testable import Gateway
@@ -51,15 +52,54 @@ import Testing
             #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","port":1884}}"#)
         #expect(harness.effects.contains { if case .checkSettings = $0 { true } else { false } })
         #expect(port == nil)
-        harness.handle(.settings(.invalid(reason: "no")))
+        harness.handle(.settings(.invalid(reasons: ["no"], topic: "owntracks/jane/hall")))
         try tryPort(1884)
         #expect(port == 1884 && !isStored && commands.done == 0)
     }
 
     @Test mutating func `Settings that are not valid are refused`() {
-        harness.handle(.settings(.invalid(reason: "port: 'x' does not fit")))
+        harness.handle(.settings(.invalid(reasons: ["port: 'x' does not fit"], topic: "owntracks/jane/hall")))
         #expect(port == nil && commands == (0, 1) && harness.gateway.counters.commands[.configuration] == 1)
         #expect(harness.gateway.refusals.refusals.first?.text == "setConfiguration: port: 'x' does not fit")
+    }
+
+    /// Two trackers, of which the second one gets the commands.
+    private static func withKeys() throws -> GatewayHarness {
+        var harness = try GatewayHarness("remoteConfiguration: true, trackers: [{deviceId: \"keys\", tid: \"K1\"}]")
+        _ = harness.drainMessages()
+        return harness
+    }
+
+    @Test func `A refusal names the topic that the command came on, and has a line for each mistake`() throws {
+        var harness = try Self.withKeys()
+        let reasons = (1...12).map { "member \($0): no" }
+        harness.handle(.settings(.invalid(reasons: reasons, topic: "owntracks/jane/keys")))
+        let refused = "command on owntracks/jane/keys/cmd refused: setConfiguration: "
+        let lines = harness.log.filter { $0.hasPrefix(refused) }
+        #expect(lines.count == 10 && lines.first?.hasSuffix(": member 1: no") == true, "\(harness.log)")
+        #expect(lines.last?.hasSuffix(": and 3 more") == true)
+        let refusals = harness.gateway.refusals.refusals
+        #expect(refusals.map(\.topic) == ["owntracks/jane/keys/cmd"] && refusals.map(\.count) == [1])
+        #expect(harness.gateway.counters.commands[.configuration] == 1)
+    }
+
+    @Test func `So does one after a trial, with the topic that the tracker had before it`() throws {
+        var harness = try Self.withKeys()
+        let renamed = try GatewayHarness.configuration(
+            "remoteConfiguration: true, port: 1884, trackers: [{deviceId: \"bag\", tid: \"K1\"}]")
+        harness.handle(
+            .settings(
+                .valid(
+                    SettingsCandidate(
+                        configuration: renamed, changes: ["_type": "configuration"], waypoints: [],
+                        topic: "owntracks/jane/keys"))))
+        harness.handle(.configuration(renamed, modes: [:]))
+        harness.wait(61)
+        let reason = "setConfiguration: no broker within 60 s"
+        let line = "command on owntracks/jane/keys/cmd refused: \(reason); back to the old settings"
+        #expect(harness.log.contains(line), "\(harness.log)")
+        #expect(harness.gateway.refusals.refusals.map(\.topic) == ["owntracks/jane/keys/cmd"])
+        #expect(harness.gateway.refusals.refusals.map(\.text) == [reason])
     }
 
     @Test mutating func `They stay once the broker has accepted a connection with them`() throws {
@@ -108,6 +148,27 @@ import Testing
             #"{"_type":"cmd","action":"setConfiguration","configuration":{"_type":"configuration","port":1885}}"#)
         #expect(harness.effects.count { if case .checkSettings = $0 { true } else { false } } == checks)
         #expect(commands == (0, 1) && harness.log.contains { $0.contains("other settings are still on trial") })
+    }
+
+    @Test func `Settings from afar bring back no region of the file that was removed, and a reload does`() throws {
+        func settings(_ waypoints: [String], _ more: String) throws -> Configuration {
+            try GatewayHarness.configuration("\(more), waypoints: [\(waypoints.joined(separator: ","))]")
+        }
+        let (hall, attic) = (
+            GatewayHarness.waypoint("Hall", rid: "h"), GatewayHarness.waypoint("Attic", rid: "a", suffix: ":2")
+        )
+        let removal = #"{"_type":"waypoint","tst":1,"rid":"h","desc":"x","lat":100,"lon":500}"#
+        var harness = try GatewayHarness("tag: \"a\", waypoints: [\(hall)]")
+        func rids(_ harness: GatewayHarness) -> [String] { harness.gateway.trackers[0].regions.regions.map(\.rid) }
+        harness.setWaypoints(removal)
+        harness.handle(.configuration(try settings([hall], "tag: \"b\""), modes: [:]))
+        #expect(rids(harness) == [])
+        // Other regions in the settings are merged.
+        harness.handle(.configuration(try settings([hall, attic], "tag: \"b\""), modes: [:]))
+        #expect(rids(harness) == ["h", "a"])
+        harness.setWaypoints(removal)
+        harness.handle(.configuration(try settings([hall, attic], "tag: \"b\"")))
+        #expect(rids(harness) == ["a", "h"])
     }
 
     @Test mutating func `A mode that was on trial returns as each tracker had it`() throws {

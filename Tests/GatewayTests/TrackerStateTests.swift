@@ -1,5 +1,6 @@
 import Base
 import Configuration
+import JSON
 import OwnTracks
 import Presence
 import Regions
@@ -27,6 +28,19 @@ import Testing
         fixture.trackers[0].replaceRegions(by: RegionSet())
         fixture.trackers[0].apply(leave)
         #expect(fixture.trackers[0].absences.isEmpty)
+    }
+
+    @Test(arguments: [(1, nil), (2, nil), (3, 1_700_000_003)] as [(Int, Int64?)])
+    mutating func `A transition that waited for its turn says when its message was made, if more than a second later`(
+        second: Int, created: Int64?
+    ) throws {
+        let (transition, messages) = (try fixture.transition(0, at: 1), fixture.messages(at: second))
+        let published = fixture.trackers[0].publish(transition, by: messages).compactMap { effect in
+            if case .publish(let message) = effect, message.kind == .transition { message } else { nil }
+        }
+        let json = try JSONValue(parsing: try #require(published.first).payload)
+        #expect(json["tst"] == 1_700_000_001)
+        #expect(json["created_at"]?.asInteger == created)
     }
 
     @Test mutating func `A circle is crossed once`() throws {

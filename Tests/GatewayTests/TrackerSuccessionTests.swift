@@ -58,6 +58,7 @@ import Testing
         var removed = RemovedTrackers()
         let same = Self.succession(of: Trackers(of: settings), from: settings, to: settings, &removed)
         #expect(same.newIndices == nil && same.stored.isEmpty && same.gone.isEmpty && same.abandoned.isEmpty)
+        #expect(same.spared == [0, 1])
     }
 
     @Test func `A tracker with another topic takes along what is stored of it`() throws {

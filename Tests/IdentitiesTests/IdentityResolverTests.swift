@@ -74,6 +74,27 @@ struct IdentityResolverTests {
         #expect(other == nil)
     }
 
+    @Test("a namespace alone means all of its Eddystone-UIDs, and one of them beside it is heard as both")
+    func namespace() throws {
+        let packet = octets(IdentityFrameTests.eddystoneExample)
+        let report = AdvertisingReport(address: DeviceAddress(value: 1, isRandom: true), rssi: nil)
+        let (one, all) = (
+            try #require(Identity("eddystone:2F234454F4911BA9FFA6:000000000001")),
+            try #require(Identity("eddystone:2F234454F4911BA9FFA6"))
+        )
+        let other = try #require(Identity("eddystone:2F234454F4911BA9FFA6:000000000002"))
+        for (named, heard) in [
+            ([all], [all]), ([one], [one]), ([all, one], [one, all]), ([other, all], [all]), ([other], []),
+        ] as [([Identity], [Identity])] {
+            var resolver = IdentityResolver()
+            resolver.setIdentities(named)
+            #expect(resolver.hearsEddystones)
+            let frame = resolver.frame(in: packet.span, of: report, by: Self.receiver)
+            let found = [frame, frame.flatMap { resolver.alias(of: $0) }].compactMap { $0?.beacon }
+            #expect(found == heard.map { BeaconID(uuid: $0.uuid, major: 0, minor: 0) })
+        }
+    }
+
     @Test("an address is found again after any number of strangers")
     func flood() {
         var resolver = IdentityResolver()

@@ -24,6 +24,10 @@ struct IdentityTests {
                 .eddystone(BeaconUUID(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)),
                 "02265F75-DAE8-5691-B608-174DE0C3B824"),
             Row(
+                "eddystone:00112233445566778899",
+                .eddystoneSpace(BeaconUUID(high: 0x0011_2233_4455_6677, low: 0x8899_0000_0000_0000)),
+                "56AC853C-CCFF-5DFF-AD0F-9B804165705B"),
+            Row(
                 "altbeacon:CA271EAE-5FA8-4E80-8F08-2A302A95A959",
                 .altBeacon(BeaconUUID(high: 0xca27_1eae_5fa8_4e80, low: 0x8f08_2a30_2a95_a959)),
                 "2EB65AE0-CE2F-548D-91B4-FB3A77C1912D"),
@@ -43,8 +47,10 @@ struct IdentityTests {
         "other text is no identity",
         arguments: [
             "", "mac", "mac:", "mac:C0:FF:EE:00:00", "mac:C0:FF:EE:00:00:01:02", "mac:C0F:F:EE:00:00:01",
-            "mac:G0:FF:EE:00:00:01", "mac:C0-FF-EE-00-0001", "eddystone:00112233445566778899",
-            "eddystone:0011223344556677889:AABBCCDDEEFF", "eddystone:00112233445566778899:AABBCCDDEEFG",
+            "mac:G0:FF:EE:00:00:01", "mac:C0-FF-EE-00-0001", "eddystone:0011223344556677889",
+            "eddystone:", "eddystone::AABBCCDDEEFF", "eddystone:00112233445566778899:AABBCCDDEE",
+            "eddystone:00112233445566778899::", "eddystone:0011223344556677889:AABBCCDDEEFF",
+            "eddystone:00112233445566778899:AABBCCDDEEFG",
             "eddystone:00112233445566778899:AABBCCDDEEFF:1", "altbeacon:CA271EAE", "altbeacon:", "ibeacon:1",
             "irk:ec0234a357c8ad05341010a60a397d9b",
         ])

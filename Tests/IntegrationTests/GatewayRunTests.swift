@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import TestSupport
 import Testing
 
@@ -109,6 +110,30 @@ import Testing
         #expect(eventually { witness.lines.count >= 2 }, "\(gateway.log)")
         #expect(witness.lines.map { $0.text.contains("\"event\":\"enter\"") } == [true, false])
         #expect(gateway.stop() == 0)
+    }
+
+    @Test func `The will says when its connection began, after a lost one, too`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        let witness = try Subscriber(to: broker, topic: "owntracks/jane/hall")
+        let proxy = try FaultyProxy(to: broker.port)
+        let gateway = try GatewayProcess(Self.long, port: proxy.port)
+        try gateway.start()
+        func begins() -> [Int64] {
+            witness.lines.compactMap { line in
+                let json = try? JSONValue(parsing: line.text)
+                return json?["_type"] == "lwt" ? json?["tst"]?.asInteger : nil
+            }
+        }
+        for count in 1...2 {
+            #expect(eventually { gateway.log.matches(of: /connected to/).count == count }, "\(gateway.log)")
+            // The time has whole seconds.
+            let connected = ContinuousClock.now
+            #expect(eventually { ContinuousClock.now - connected > .seconds(1) })
+            if count == 1 { proxy.cut() } else { gateway.kill() }
+            #expect(eventually { begins().count == count }, "\(begins())")
+        }
+        #expect(begins().count == 2 && begins()[1] > begins()[0], "\(begins())")
     }
 
     @Test func `The broker says offline and the will when the gateway is killed, and only offline when it is stopped`()

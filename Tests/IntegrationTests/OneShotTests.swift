@@ -40,6 +40,16 @@ import Testing
         #expect(!house.published().contains { $0.contains("lwt") })
     }
 
+    @Test func `report knows who is inside without a history, and so where a tracker with an away place is`() throws {
+        let house = try GatewayFixture("\(Self.place), away: {lat: 1, lon: 2}, days: 0, \(GatewayFixture.stay)")
+        // What is published is on the disk.
+        #expect(eventually { house.published("event").count == 1 }, "\(house.gateway.log)")
+        let printed = try house.gateway.ask("report")
+        let location = try #require(try JSONValue(parsing: printed)["payload"])
+        #expect((location["lat"], location["lon"]) == (52, 6))
+        #expect(location["inregions"] == ["Kitchen"])
+    }
+
     @Test func `history says what its options leave out, and refuses a region that nobody knows`() throws {
         let others = [Self.kitchen, GatewayFixture.waypoint("c", "Cellar", suffix: ":9")]
         let house = try GatewayFixture("waypoints: [\(others.joined(separator: ","))], \(GatewayFixture.stay)")

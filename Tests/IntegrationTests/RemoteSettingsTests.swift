@@ -91,8 +91,9 @@ import Testing
         let house = try house()
         let list = #""waypoints":{"_type":"waypoints","waypoints":[\#(GatewayFixture.waypoint("k", "K"))]}"#
         try set(#""tag":"attic","monitoring":7,"scanner":"hci""#, on: house, beside: ",\(list)")
-        #expect(house.gateway.says("setConfiguration refused: monitoring"))
-        #expect(house.gateway.says("setConfiguration refused: scanner: it cannot be set remotely"))
+        let refused = "command on \(house.base)/cmd refused: setConfiguration"
+        #expect(house.gateway.says("\(refused): monitoring"))
+        #expect(house.gateway.says("\(refused): scanner: it cannot be set remotely"))
         #expect(try tag(of: house) == nil)
         #expect(try house.regions() == [])
     }

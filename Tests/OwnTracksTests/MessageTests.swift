@@ -142,6 +142,8 @@ func sampleMessages() throws -> [(name: String, payload: JSONValue)] {
     @Test("The will has no more than its type and time, for the broker sends it unencrypted (1.5)")
     func lastWill() {
         #expect(LastWill(timestamp: 5).payload.text == #"{"_type":"lwt","tst":5}"#)
+        let (bytes, timePlace) = LastWill(timestamp: 1_700_000_000).timed
+        #expect(String(decoding: bytes[timePlace], as: UTF8.self) == "1700000000")
     }
 
     @Test("An encrypted message is known by its type, whatever else it has (4)")

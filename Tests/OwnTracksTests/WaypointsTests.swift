@@ -213,6 +213,13 @@ private func beacon(_ major: UInt16? = nil, _ minor: UInt16? = nil) -> Region.Ki
         #expect(reading.problems.isEmpty && reading.changes.count == 5)
     }
 
+    @Test(arguments: ["uuid", "leaveAfter", "lat"])
+    func `A key in the wrong member is not told`(member: String) throws {
+        let reading = try WaypointsReading([waypoint([member: "irk:ec0234a357c8ad05341010a60a397d9b"])])
+        let reason = try #require(reading.problems.first?.reason)
+        #expect(reason.hasPrefix("\(member): 'irk:(hidden)' does not fit"), "\(reason)")
+    }
+
     @Test("Of very many bad elements the first hundred are told and all are counted")
     func manyProblems() throws {
         let reading = try WaypointsReading(.array(Array(repeating: .null, count: 5000)))

@@ -71,10 +71,13 @@ struct RegionDescriptionTests {
     @Test("what is no iBeacon gets the UUID that is derived from it")
     func identities() throws {
         let uuid = "CA271EAE-5FA8-4E80-8F08-2A302A95A959"
+        let space = BeaconUUID(high: Self.uuid.high, low: 0x8f08_0000_0000_0000)
         let rows: [(String, Identity, UInt16?, UInt16?)] = [
             ("mac:C0:FF:EE:00:00:01", .address(0xc0ff_ee00_0001), nil, nil),
             (" MAC : c0ffee000001 ", .address(0xc0ff_ee00_0001), nil, nil),
             ("eddystone:CA271EAE5FA84E808F08:2A302A95A959", .eddystone(Self.uuid), nil, nil),
+            ("eddystone:CA271EAE5FA84E808F08", .eddystoneSpace(space), nil, nil),
+            ("eddystone:CA271EAE5FA84E808F08: ", .eddystoneSpace(space), nil, nil),
             ("altbeacon:\(uuid)", .altBeacon(Self.uuid), nil, nil),
             ("altbeacon:\(uuid):1:2", .altBeacon(Self.uuid), 1, 2),
         ]

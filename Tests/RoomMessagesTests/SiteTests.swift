@@ -136,6 +136,14 @@ import Testing
         #expect(site.handle(.checkpoint, at: instant(120)).isEmpty)
     }
 
+    @Test func `A retained request to learn or forget is refused, counted, and logged with its topic`() {
+        var site = siteWithTags()
+        let forget = SiteMessage.learn(.forget(room: .named("Hall")))
+        let effects = site.handle(.message(forget, isRetained: true), at: instant(1))
+        #expect(warnings(effects) == ["request on ibeacon-rooms/home/learn refused: the broker had retained it"])
+        #expect(effects.count == 1 && site.counters.retained == 1)
+    }
+
     @Test func `A deletion of what was learned is stored at once, further ones five seconds later at the latest`() {
         var site = site(instance: "b")
         let forget = Site.Input.message(.learn(.forget(room: .named("Hall"))), isRetained: false)
@@ -190,6 +198,45 @@ import Testing
         let effects = site.handle(.message(.learn(request), isRetained: false), at: instant(1))
         let lines = effects.compactMap { if case .log(.warning, let text, _) = $0 { text } else { nil } }
         #expect(lines == ["the training of 'Hall' was refused: there is no tag 'Nobody'"])
+    }
+
+    /// A service of the site `home` whose configuration file has the tag Jane. The keys are stored.
+    private func siteWithTags() -> Site {
+        var settings = SiteSettings()
+        (settings.site, settings.instance, settings.tags) = ("home", "b", [SiteFleet.change("Jane:7")])
+        var site = Site(settings, wallClock: WallClock(epochOffset: 0, isKnown: true))
+        _ = site.handle(.start(SiteFleet.stored("Keys:9")), at: instant(0))
+        return site
+    }
+
+    private static func command(_ text: String) -> Site.Input {
+        .command(
+            ReceivedCommand(
+                tracker: 0, command: Result { () throws(CommandError) in try Command(parsing: Array(text.utf8)) },
+                isRetained: false, wasEncrypted: true, digest: nil))
+    }
+
+    private func warnings(_ effects: [Site.Effect]) -> [String] {
+        effects.compactMap { if case .log(.warning, let text, _) = $0 { text } else { nil } }
+    }
+
+    @Test func `A command leaves the tags of the configuration file, names them, and changes the others`() {
+        var site = siteWithTags()
+        let reason = "'Jane': the tag is in the configuration file (rooms.tags); change it there"
+        let changes = [("jane", "Other", 7), ("keys", "Key ring", 9), ("bag", "Bag", 12)].map { rid, name, minor in
+            #"{"_type":"waypoint","rid":"\#(rid)","desc":"\#(name):\#(SiteFleet.uuid):1:\#(minor)","tst":1600000001}"#
+        }
+        // It means Jane's tag by its name.
+        let removal = #"{"_type":"waypoint","desc":"Jane","lat":100,"lon":500,"tst":5}"#
+        for (second, waypoints) in [(1, changes.joined(separator: ",")), (2, removal)] {
+            let text = #"{"_type":"cmd","action":"setWaypoints","waypoints":[\#(waypoints)]}"#
+            let effects = site.handle(Self.command(text), at: instant(second))
+            #expect(warnings(effects).filter { $0.contains("Waypoints: ") } == ["setWaypoints: \(reason)"])
+            #expect(site.tags.map(\.name).sorted() == ["Bag", "Jane", "Key ring"])
+        }
+        let effects = site.handle(Self.command(#"{"_type":"cmd","action":"clearWaypoints"}"#), at: instant(3))
+        #expect(warnings(effects).filter { $0.contains("Waypoints: ") } == ["clearWaypoints: \(reason)"])
+        #expect(site.tags.map(\.name) == ["Jane"] && site.commandCounts.done == 3)
     }
 
     @Test func `Without another service it is active, beside others it waits for what is known of them`() {

@@ -32,12 +32,29 @@ import Testing
     }
 
     @Test func `A retained clearWaypoints is refused and counted, a live one is obeyed`() {
+        fixture.receive(Self.topic, Self.keys)
         fixture.receive(Self.topic, Self.clear, isRetained: true)
-        #expect(tags(fixture) == ["jane"])
-        #expect(counters(fixture) == [0, 1])
-        fixture.receive(Self.topic, Self.clear)
-        #expect(tags(fixture) == [])
+        #expect(tags(fixture) == ["jane", "keys"])
         #expect(counters(fixture) == [1, 1])
+        fixture.receive(Self.topic, Self.clear)
+        // Jane's tag is in the configuration file.
+        #expect(tags(fixture) == ["jane"])
+        #expect(counters(fixture) == [2, 1])
+    }
+
+    @Test func `No command changes a tag of the configuration file, and what it says of others is done`() throws {
+        let both =
+            #"{"_type":"cmd","action":"setWaypoints","waypoints":["#
+            + #"{"_type":"waypoint","rid":"jane","desc":"Joe:\#(RoomServiceFixture.uuid):1:8","tst":1600000000},"#
+            + #"{"_type":"waypoint","rid":"bag","desc":"Bag:\#(RoomServiceFixture.uuid):1:12","tst":1600000000}]}"#
+        fixture.receive(Self.topic, both)
+        #expect(fixture.service.site.tags.map(\.name).sorted() == ["Bag", "Jane"])
+        #expect(fixture.service.site.tags.first { $0.id == "jane" }?.pattern.minor == 7)
+        #expect(counters(fixture) == [1, 0])
+        // After a restart it is as it was.
+        let tags = fixture.service.site.tags
+        fixture.service.app.stop()
+        #expect(try RoomServiceFixture(in: directory).service.site.tags == tags)
     }
 
     @Test(arguments: [

@@ -162,7 +162,10 @@ import Testing
     }
 
     @Test func `A tag that is removed has left its room`() throws {
-        let fixture = try active()
+        // A tag of the configuration file would stay.
+        let fixture = try RoomServiceFixture(in: directory, tags: "")
+        fixture.wait(.seconds(15))
+        fixture.receive(Self.command, RoomServiceFixture.command(adding: "Jane", minor: 7, rid: "jane"))
         fixture.stay(in: 0, seconds: 20)
         fixture.receive(Self.command, #"{"_type":"cmd","action":"clearWaypoints"}"#)
         #expect(try kept() == ["\(Self.jane) enter Kitchen", "\(Self.jane) leave Kitchen"])

@@ -37,6 +37,7 @@ package final class CommandDecoder: Sendable {
             digest: CommandDigest(of: message.payload))
         if let cipher = ciphers[base], let envelope = Self.envelope(in: message.payload) {
             received.open(envelope, cipher, numberBase) { $0.array ?? [$0] }
+            if received.commands.isEmpty { received.commands = [.failure(.notAnObject("an empty array"))] }
         } else {
             received.commands = [
                 Result { () throws(CommandError) in try Command(parsing: message.payload, base: numberBase) }

@@ -19,12 +19,12 @@ extension Service {
         return Reload(from: app.core.configuration, to: new.configuration, in: .gateway)
     }
 
-    package func putInForce(_ reload: Reload) { putInForce(reload, modes: [:]) }
+    package func putInForce(_ reload: Reload) { putInForce(reload, modes: nil) }
 
     /// Applies a configuration, with a new connection if its settings for the broker differ.
     ///
     /// - Parameter modes: As of `Input.configuration`.
-    private func putInForce(_ reload: Reload, modes: [ExactString: MonitoringMode]) {
+    private func putInForce(_ reload: Reload, modes: [ExactString: MonitoringMode]?) {
         let configuration = reload.configuration
         let formerDevice = app.core.configuration.trackers[0].deviceID
         app.settings.configuration = configuration
@@ -60,9 +60,8 @@ extension Service {
         var checked = app.settings
         let remote: RemoteSettings
         do throws(ConfigurationError) { remote = try checked.apply(merged) } catch {
-            for problem in error.problems { log.warning("setConfiguration refused: \(problem)") }
-            let reason = error.problems.map { "\($0)" }.joined(separator: "; ")
-            return app.handle(.settings(.invalid(reason: reason)), at: host.now)
+            let reasons = error.problems.map(\.description)
+            return app.handle(.settings(.invalid(reasons: reasons, topic: topic)), at: host.now)
         }
         let candidate = SettingsCandidate(
             configuration: checked.configuration, changes: merged.without("waypoints"),

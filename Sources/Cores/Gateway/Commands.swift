@@ -74,6 +74,26 @@ struct Commands: Sendable {
         return topic.map { report(refusal, on: $0, at: now) } ?? []
     }
 
+    /// Mistakes of one `setConfiguration` that are told. It may have as many as members.
+    private static let mostReasons = 9
+
+    /// Refuses a `setConfiguration`.
+    ///
+    /// - Parameter base: The base topic of the tracker that got it.
+    /// - Returns: A line of the log for each reason. What is counted and shown is one refusal, with all of them.
+    mutating func refuseSettings(because reasons: [String], of base: String, at now: MonotonicInstant) -> [Gateway
+        .Effect]
+    {
+        let topic = Topics.command(below: base)
+        var told = Array(reasons.prefix(Self.mostReasons))
+        if reasons.count > told.count { told.append("and \(reasons.count - told.count) more") }
+        _ = refuse(.configuration, "setConfiguration: \(told.joined(separator: "; "))", on: topic, at: now)
+        return told.map { reason in
+            let text = CommandRefusal.logLine(of: "setConfiguration: \(reason)", on: topic)
+            return .log(LogEntry(.warning, "command-refused", text, of: topic))
+        }
+    }
+
     private mutating func report(_ refusal: CommandRefusal, on topic: String, at now: MonotonicInstant) -> [Gateway
         .Effect]
     {

@@ -126,7 +126,7 @@ package struct Gateway: Sendable {
     /// Lets silence count, and carries out everything that is due.
     private mutating func tick(at now: MonotonicInstant) -> [Effect] {
         var effects = tracking.tick(by: messages)
-        effects += trial.tick(of: tracking, counting: &commands, at: now)
+        effects += trial.tick(counting: &commands, at: now)
         while let command = commands.next(at: now, regions: trackers.regionCount) {
             effects += obey(command, at: now)
         }
@@ -265,7 +265,7 @@ package struct Gateway: Sendable {
     /// Applies another configuration. Regions and presence stay with their trackers.
     ///
     /// - Parameter modes: As of `Input.configuration`.
-    private mutating func reconfigure(_ new: Configuration, _ modes: [ExactString: MonitoringMode]) -> [Effect] {
+    private mutating func reconfigure(_ new: Configuration, _ modes: [ExactString: MonitoringMode]?) -> [Effect] {
         let former = configuration
         let effects = tracking.finishClears(by: messages)
         configuration = new

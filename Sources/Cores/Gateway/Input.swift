@@ -41,9 +41,9 @@ extension Gateway {
         case settings(SettingsOutcome)
         /// What happened to the keys of phones.
         indirect case phoneKeys(PhoneKeyEvent)
-        /// The configuration was read again, or is put in force (`Effect.putInForce`). `modes`: the monitoring modes, by base topic, that trackers get
-        /// back with it after a trial.
-        indirect case configuration(Configuration, modes: [ExactString: MonitoringMode] = [:])
+        /// The configuration was read again, with its regions (`modes` is nil), or is put in force (`Effect.putInForce`). `modes`: the
+        /// monitoring modes, by base topic, that trackers get back with it after a trial.
+        indirect case configuration(Configuration, modes: [ExactString: MonitoringMode]? = nil)
         /// The store gave up a write. The presence in it is lost.
         case writeLost
         /// The store uses another file, which may lack anything.

@@ -35,7 +35,8 @@ struct Messages {
         let transition = Transition(
             record.event, of: region, trackerID: tracker.configuration.trackerID,
             position: record.beacon == nil ? here : away ?? settings.position, timestamp: record.timestamp,
-            createdAt: record.timestamp)
+            // Of a crowd, a transition may have waited for its turn.
+            createdAt: epoch ?? record.timestamp)
         return publish(.transition, of: tracker, on: tracker.topics.event, transition.payload, at: record.happened)
     }
 

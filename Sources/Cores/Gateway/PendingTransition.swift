@@ -56,9 +56,21 @@ struct PendingTransition: Sendable {
 }
 
 extension Region {
+    /// The strengths at which nearness begins and ends: the region's own, else those of the settings; nil: none.
+    ///
+    /// A beacon between an end and a begin below it would come and go without end. So what comes from the settings gives way to what the
+    /// region sets.
+    func thresholds(by settings: Configuration) -> (enter: RSSI?, leave: RSSI?) {
+        let (enter, leave) = (enterRSSI ?? settings.enterRSSI, leaveRSSI ?? settings.leaveRSSI)
+        guard let enter, let leave, leave > enter else { return (enter, leave) }
+        if enterRSSI == nil { return (leave, leave) }
+        return (enter, enter)
+    }
+
     /// The strength that the region requires; nil: any.
     package func threshold(by settings: Configuration) -> RSSI? {
-        enterRSSI ?? settings.enterRSSI ?? leaveRSSI ?? settings.leaveRSSI
+        let (enter, leave) = thresholds(by: settings)
+        return enter ?? leave
     }
 
     package var isBeacon: Bool {

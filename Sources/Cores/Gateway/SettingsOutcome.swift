@@ -4,8 +4,8 @@ package import JSON
 package enum SettingsOutcome: Sendable {
     /// The settings of a `checkSettings` effect are valid.
     indirect case valid(SettingsCandidate)
-    /// They are not. The log has the reason.
-    case invalid(reason: String)
+    /// They are not, for these reasons. `topic`: the base topic of the tracker that got the command.
+    case invalid(reasons: [String], topic: String)
     /// The settings of a `putInForce` effect are in force. `isReachable`: the connection to the broker stands with them, or they want none;
     /// else a new one was begun.
     case inForce(isReachable: Bool)

@@ -16,6 +16,8 @@ struct SettingsTrial: Sendable {
         let waypoints: [WaypointsReading]
         /// The base topic that the tracker that got the command has with these settings; nil: they do not contain it.
         let topic: String?
+        /// The base topic that it had when it got the command.
+        fileprivate let commanded: String
         /// The previous settings, which return if the trial fails.
         fileprivate let before: Configuration
         /// The monitoring modes, by base topic, that return with them; none if the mode is not on trial.
@@ -47,11 +49,10 @@ struct SettingsTrial: Sendable {
     ) -> [Gateway.Effect] {
         switch outcome {
         case .valid(let candidate): return begin(candidate, over: settings, of: tracking, at: now)
-        case .invalid(let reason):
-            refuse(because: reason, of: tracking, &commands, at: now)
-            return []
+        case .invalid(let reasons, let topic):
+            return commands.refuseSettings(because: reasons, of: topic, at: now)
         case .fileChanges:
-            return fail(because: "the configuration file was read again", of: tracking, &commands, at: now)
+            return fail(because: "the configuration file was read again", &commands, at: now)
         case .remaining(let settings):
             kept = settings
             return settings == nil ? [.forget(key: Gateway.remoteSettingsKey)] : stored
@@ -67,7 +68,8 @@ struct SettingsTrial: Sendable {
         let modes = tracking.trackers.map { (ExactString($0.topics.base), $0.monitoring) }
         pending = Pending(
             changes: candidate.changes, waypoints: candidate.waypoints,
-            topic: tracking.topic(of: candidate.topic, in: candidate.configuration.trackers), before: before,
+            topic: tracking.topic(of: candidate.topic, in: candidate.configuration.trackers),
+            commanded: candidate.topic, before: before,
             modes: candidate.configuration.monitoring == before.monitoring ? [:] : Dictionary(modes) { $1 },
             end: now.advanced(by: before.remoteTrial))
         return [
@@ -89,32 +91,21 @@ struct SettingsTrial: Sendable {
     var stored: [Gateway.Effect] { kept.map { [.value(key: Gateway.remoteSettingsKey, $0.bytes)] } ?? [] }
 
     /// Ends a trial for which the broker has accepted no connection in time.
-    mutating func tick(of tracking: Tracking, counting commands: inout Commands, at now: MonotonicInstant) -> [Gateway
-        .Effect]
-    {
+    mutating func tick(counting commands: inout Commands, at now: MonotonicInstant) -> [Gateway.Effect] {
         guard let pending, pending.end <= now else { return [] }
         let reason = "no \(pending.before.broker.receiver) within \(seconds(pending.before.remoteTrial)) s"
-        return fail(because: reason, of: tracking, &commands, at: now)
+        return fail(because: reason, &commands, at: now)
     }
 
     /// The settings so far return. Without a trial this does nothing.
     private mutating func fail(
-        because reason: String, of tracking: Tracking, _ commands: inout Commands, at now: MonotonicInstant
+        because reason: String, _ commands: inout Commands, at now: MonotonicInstant
     ) -> [Gateway.Effect] {
         guard let failed = pending else { return [] }
         pending = nil
-        refuse(because: reason, of: tracking, &commands, at: now)
-        return [
-            .log(LogEntry(.error, "settings", "setConfiguration: \(reason); back to the old settings")),
-            .putInForce(failed.before, modes: failed.modes),
-        ]
-    }
-
-    /// Counts a `setConfiguration` that was refused. The reason is in the log already.
-    private func refuse(
-        because reason: String, of tracking: Tracking, _ commands: inout Commands, at now: MonotonicInstant
-    ) {
-        let topic = tracking.trackers[0].topics.command
-        _ = commands.refuse(.configuration, "setConfiguration: \(reason)", on: topic, at: now)
+        _ = commands.refuseSettings(because: [reason], of: failed.commanded, at: now)
+        let text = CommandRefusal.logLine(
+            of: "setConfiguration: \(reason); back to the old settings", on: Topics.command(below: failed.commanded))
+        return [.log(LogEntry(.error, "settings", text)), .putInForce(failed.before, modes: failed.modes)]
     }
 }

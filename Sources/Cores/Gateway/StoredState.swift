@@ -82,6 +82,26 @@ package struct StoredState: Sendable {
     }
 }
 
+extension StoredState.Presence {
+    /// Who is inside by a stored presence, for a command that reports and does not listen.
+    ///
+    /// - Parameter topics: The base topics of the trackers, in the order of the configuration.
+    package static func reported(by kept: KeptPresence, of topics: [String]) -> Self {
+        var inside: [Int: [ExactString: Occupancy]] = [:]
+        for stored in kept.occupancies where !stored.isOutside {
+            // Circles follow from the position.
+            guard let beacon = stored.beacon else { continue }
+            inside[stored.tracker, default: [:]][ExactString(stored.rid)] = Occupancy(
+                since: stored.since, beacon: beacon, rssi: stored.rssi)
+        }
+        return .occupied(
+            topics.map { topic in
+                let index = kept.trackers.firstIndex { $0.hasSameBytes(as: topic) }
+                return index.flatMap { inside[$0] } ?? [:]
+            })
+    }
+}
+
 extension StoredState {
     /// Whether this hardware served the devices; nil: not known.
     package var isOnSameHardware: Bool? { servedHardware.flatMap { served in hardware.map { $0 == served } } }

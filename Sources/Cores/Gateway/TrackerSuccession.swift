@@ -17,6 +17,9 @@ struct TrackerSuccession {
     let abandoned: [RegionAnnouncement]
     /// What has another key or value in the store.
     let stored: [Gateway.Effect]
+    /// The indices of trackers for which the settings have the same regions as before. If the file was not read again, these are not
+    /// merged: they would bring back what was removed since.
+    let spared: Set<Int>
 
     /// - Parameters:
     ///   - old: The trackers so far.
@@ -24,7 +27,7 @@ struct TrackerSuccession {
     ///   - modes: As of `Gateway.Input.configuration`.
     ///   - removed: A tracker among them may return.
     init(
-        of old: Trackers, from former: Configuration, to new: Configuration, modes: [ExactString: MonitoringMode],
+        of old: Trackers, from former: Configuration, to new: Configuration, modes: [ExactString: MonitoringMode]?,
         removed: inout RemovedTrackers, by clock: WallClock, at now: MonotonicInstant
     ) {
         let origins = old.origins(of: new.trackers, returning: removed.topics)
@@ -46,7 +49,7 @@ struct TrackerSuccession {
             }
             // A mode that a region switched to stays, unless the new settings change the mode.
             let monitoring =
-                modes[settings.topics.base]
+                modes?[settings.topics.base]
                 ?? (new.monitoring == former.monitoring ? old[origin].monitoring : new.monitoring)
             let state = old[origin].reconfigured(settings, monitoring: monitoring)
             // Regions and mode are stored under the topic of the tracker.
@@ -66,6 +69,10 @@ struct TrackerSuccession {
         newIndices = Self.newIndices(origins, count: old.count)
         abandoned = Self.abandonedStates(of: old, origins, new)
         (self.returned, self.stored) = (returned, stored)
+        let continued = zip(new.trackers.indices, origins).filter { index, origin in
+            origin.map { old[$0].configuration.waypoints == new.trackers[index].waypoints } == true
+        }
+        spared = modes == nil ? [] : Set(continued.map(\.0))
     }
 
     private static func newIndices(_ origins: [Int?], count: Int) -> [Int: Int]? {

@@ -48,13 +48,13 @@ package struct Trackers: Sendable {
         states.enumerated().flatMap { index, tracker in
             tracker.regions.regions.compactMap { region -> MonitoredRegion? in
                 guard case .beacon(let pattern) = region.kind else { return nil }
+                let (enter, leave) = region.thresholds(by: settings)
                 var monitored = MonitoredRegion(
                     key: RegionKey(tracker: index, rid: region.rid),
                     pattern: pattern.cleared(of: settings.batteryMasks),
                     leaveRule: region.leaveRule ?? settings.leaveRule,
                     leavesLater: region.asksForLongerLeave,
-                    enterRSSI: region.enterRSSI ?? settings.enterRSSI,
-                    leaveRSSI: region.leaveRSSI ?? settings.leaveRSSI)
+                    enterRSSI: enter, leaveRSSI: leave)
                 monitored.isOfPhone = phones.contains(pattern.uuid)
                 return monitored
             }
@@ -135,7 +135,8 @@ package struct Trackers: Sendable {
         }
     }
 
-    /// The occupancy as a command that does not listen knows it.
+    /// The occupancy as a command that does not listen knows it. Before circles are crossed: a tracker with `away` is at the gateway only
+    /// while it is inside.
     mutating func restore(_ occupancy: [[ExactString: Occupancy]]) {
         for (index, regions) in occupancy.enumerated() where states.indices.contains(index) {
             states[index].restore(regions)
@@ -204,13 +205,14 @@ package struct Trackers: Sendable {
 
     /// Begins to merge the regions of the settings into those of the trackers. The change lasts until `endChanges`.
     ///
+    /// - Parameter spared: The indices of trackers whose regions stay as they are.
     /// - Returns: `refused`: the number of regions for which there is no room.
-    mutating func mergeConfiguredRegions(by messages: Messages) -> (
+    mutating func mergeConfiguredRegions(by messages: Messages, besides spared: Set<Int>) -> (
         effects: [Gateway.Effect], announcements: [RegionAnnouncement], refused: UInt64
     ) {
         var (effects, announced, refused): ([Gateway.Effect], [RegionAnnouncement], UInt64) = ([], [], 0)
         var total = regionCount
-        for index in states.indices {
+        for index in states.indices where !spared.contains(index) {
             let changes = states[index].configuration.waypoints.changes
             let merge = states[index].merging(changes, total: total, epoch: messages.epoch)
             effects += states[index].keep(merge.rids)

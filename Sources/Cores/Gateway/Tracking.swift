@@ -176,8 +176,8 @@ struct Tracking: Sendable {
     mutating func countRefused(_ reading: WaypointsReading) { counts.waypointsRefused += UInt64(reading.problemCount) }
 
     /// Merges the regions of the settings into those of the trackers.
-    private mutating func mergeConfiguredRegions(by messages: Messages) -> [Gateway.Effect] {
-        let merged = trackers.mergeConfiguredRegions(by: messages)
+    private mutating func mergeConfiguredRegions(by messages: Messages, besides: Set<Int> = []) -> [Gateway.Effect] {
+        let merged = trackers.mergeConfiguredRegions(by: messages, besides: besides)
         counts.waypointsRefused += merged.refused
         let left = monitor(by: messages) + crossCircles(of: trackers.indices, by: messages)
         trackers.endChanges()
@@ -296,13 +296,13 @@ struct Tracking: Sendable {
             effects += carryOut(engine.restore(state, at: messages.now), by: messages)
             effects += carryOut(PresenceKeeper.reconcile(&trackers, with: engine, state), by: messages)
         }
+        if case .occupied(let occupancy) = stored.presence { trackers.restore(occupancy) }
         effects += mergeConfiguredRegions(by: messages) + finishClears(by: messages)
         // Its waiting messages are sent, perhaps a second time: this may also be the first gateway on another machine with another name.
         if stored.isCopy {
             let text = "the stored state belongs to another device on other hardware; its presence is ignored"
             effects += [wholePresence(by: messages), .log(LogEntry(.notice, "state", text))]
         }
-        if case .occupied(let occupancy) = stored.presence { trackers.restore(occupancy) }
         return effects
     }
 
@@ -322,7 +322,7 @@ struct Tracking: Sendable {
     ///   - modes: As of `Gateway.Input.configuration`.
     /// - Returns: `newIndices`: the new index of each tracker by its old one; nil: all keep theirs.
     mutating func reconfigure(
-        from former: Configuration, modes: [ExactString: MonitoringMode], _ served: ServedDevices,
+        from former: Configuration, modes: [ExactString: MonitoringMode]?, _ served: ServedDevices,
         by messages: Messages
     ) -> (effects: [Gateway.Effect], newIndices: [Int: Int]?) {
         let (settings, now) = (messages.settings, messages.now)
@@ -338,9 +338,9 @@ struct Tracking: Sendable {
         }
         ranging = Ranging(by: settings)
         var effects = succession.stored + removed.keep(succession.gone, setting: settings.monitoring)
-        effects += resume(succession.returned, by: messages) + mergeConfiguredRegions(by: messages)
-        effects += trimRemoved(by: settings)
-        effects += announcer.publish(succession.abandoned, of: trackers, by: messages)
+        effects += resume(succession.returned, by: messages)
+        effects += mergeConfiguredRegions(by: messages, besides: succession.spared)
+        effects += trimRemoved(by: settings) + announcer.publish(succession.abandoned, of: trackers, by: messages)
         effects += announcer.announce(trackers, by: messages, isAgain: false, hidden: hidden)
         // These devices are first served here. With the same devices the hardware stays: this may be a copied card.
         if devices != trackers.devices { effects += served.storedHardware }

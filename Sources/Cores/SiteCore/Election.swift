@@ -101,6 +101,13 @@ package struct Election: Sendable {
                 + "client uses its name: \(reason)", once: "service key")
     }
 
+    /// A retained request to train, forget, rename or move is not carried out: the broker sends it at every connection. nil in a replay.
+    var retainedRequest: Site.Effect? {
+        guard !isAlone else { return nil }
+        let text = "request on \(RoomTopic.learn(site: site).text) refused: the broker had retained it"
+        return .log(.warning, text, once: "request-refused")
+    }
+
     // MARK: - The election
 
     /// - Returns: nil without an election.

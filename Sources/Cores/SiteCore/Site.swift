@@ -190,7 +190,10 @@ package struct Site: Sendable {
     private mutating func receive(
         _ message: SiteMessage, isRetained: Bool, at now: MonotonicInstant, _ effects: inout [Effect]
     ) {
-        if isRetained, message.countsOnlyLive { return counters.retained += 1 }
+        if isRetained, message.countsOnlyLive {
+            if case .learn = message { effects += [election.retainedRequest].compactMap(\.self) }
+            return counters.retained += 1
+        }
         switch message {
         case .tags(let list):
             siteTags.receive(list, isLive: !isRetained, &whereabouts, &election, at: now, &effects)

@@ -12,6 +12,8 @@ import SiteProtocol
 package struct SiteTags: Sendable {
     package private(set) var regions: TagRegions
     package private(set) var list: SharedTagList
+    /// The tags of the configuration file that the log names at once.
+    private static let mostTold = 10
 
     init(_ settings: SiteSettings) {
         regions = TagRegions(most: settings.bounds.tags)
@@ -51,14 +53,22 @@ package struct SiteTags: Sendable {
     }
 
     /// The changes that a command makes; nil: it makes none. `change` makes them, if there is room.
+    ///
+    /// What would change a tag of the configuration file is left out, and named in the log.
     func changes(by command: Command, _ effects: inout [Site.Effect]) -> [RegionChange]? {
         switch command {
         case .setWaypoints(let reading):
-            for problem in reading.problems + reading.remarks {
+            let (possible, refusals) = regions.sparingConfigured(reading.changes)
+            for problem in (reading.problems + reading.remarks).map(\.description) + refusals.prefix(Self.mostTold) {
                 effects.append(.log(.warning, "setWaypoints: \(problem)", once: "waypoint-refused"))
             }
-            return reading.changes
-        case .clearWaypoints: return regions.kept.regions.map { .remove(rid: $0.rid) }
+            return possible
+        case .clearWaypoints:
+            let (possible, refusals) = regions.clearing()
+            for refusal in refusals.prefix(Self.mostTold) {
+                effects.append(.log(.warning, "clearWaypoints: \(refusal)", once: "waypoint-refused"))
+            }
+            return possible
         // The gate admits none of these. They are listed, so that the compiler asks where a new command belongs.
         case .reportLocation, .waypoints, .setConfiguration, .dump, .status: return nil
         }
@@ -90,7 +100,9 @@ package struct SiteTags: Sendable {
             }
         }
         let (spared, refusals) = regions.sparingConfigured(changes)
-        effects += refusals.prefix(10).map { .log(.warning, "tags: an edit is refused: \($0)", once: "tags \($0)") }
+        effects += refusals.prefix(Self.mostTold).map {
+            .log(.warning, "tags: an edit is refused: \($0)", once: "tags \($0)")
+        }
         changes = possible(spared, &effects) ?? []
         let taken = Site.Effect.editsTaken(topic: nil, upTo: last)
         change(changes, with: [taken], then: erasures, &whereabouts, &election, at: now, &effects)

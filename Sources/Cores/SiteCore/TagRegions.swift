@@ -72,10 +72,12 @@ package struct TagRegions: Sendable {
     /// - Returns: The former, in their order, and why each of the others is refused.
     package func sparingConfigured(_ changes: [RegionChange]) -> (possible: [RegionChange], refusals: [String]) {
         guard !configured.isEmpty else { return (changes, []) }
+        // Looked up together: each look-up alone goes through all regions, and a command may hold thousands of changes.
         let meant = kept.meantByTimestamp(changes)
+        let resolved = kept.resolvingEach(changes).changes
         var (possible, refusals): ([RegionChange], [String]) = ([], [])
-        for change in changes {
-            if let name = configuredTag(changedBy: change, meant) {
+        for (change, resolved) in zip(changes, resolved) {
+            if let resolved, let name = configuredTag(changedBy: resolved, meant) {
                 refusals.append("'\(name)': \(Self.configuredReason)")
             } else {
                 possible.append(change)
@@ -86,7 +88,9 @@ package struct TagRegions: Sendable {
 
     /// The name of the tag of the configuration file that a change would change or remove; nil if there is none.
     ///
-    /// - Parameter meant: What `meantByTimestamp` says of all changes.
+    /// - Parameters:
+    ///   - change: As `resolvingEach` returned it.
+    ///   - meant: What `meantByTimestamp` says of all changes.
     private func configuredTag(changedBy change: RegionChange, _ meant: [ExactString: String]) -> String? {
         switch change {
         case .set(var region, let isRIDDerived):
@@ -98,10 +102,13 @@ package struct TagRegions: Sendable {
             return tag.flatMap { configuredIDs.contains($0.id) ? $0.name : nil }
         case .remove(let rid):
             return kept[rid: rid].flatMap { isConfigured($0) ? $0.displayName : nil }
-        case .removeMeant:
-            guard case .remove(let rid)? = kept.resolving([change]).changes.first else { return nil }
-            return configuredTag(changedBy: .remove(rid: rid), meant)
+        case .removeMeant: return nil
         }
+    }
+
+    /// The changes of a `clearWaypoints`, and why the tags of the configuration file stay, for each of them.
+    func clearing() -> (possible: [RegionChange], refusals: [String]) {
+        sparingConfigured(kept.regions.map { .remove(rid: $0.rid) })
     }
 
     // MARK: - Tags

@@ -11,6 +11,8 @@ package enum Identity: Hashable, Sendable, BitwiseCopyable {
     case address(UInt64)
     /// An Eddystone-UID: ten bytes of namespace, then six of instance.
     case eddystone(BeaconUUID)
+    /// All Eddystone-UIDs of a namespace: its ten bytes, then zeros.
+    case eddystoneSpace(BeaconUUID)
     /// The first 16 bytes of an AltBeacon's identifier. The other four are the major and the minor.
     case altBeacon(BeaconUUID)
 
@@ -18,7 +20,7 @@ package enum Identity: Hashable, Sendable, BitwiseCopyable {
     package var kind: Kind {
         switch self {
         case .address: .mac
-        case .eddystone: .eddystone
+        case .eddystone, .eddystoneSpace: .eddystone
         case .altBeacon: .altbeacon
         }
     }
@@ -35,16 +37,24 @@ package enum Identity: Hashable, Sendable, BitwiseCopyable {
     package var uuid: BeaconUUID { derivedUUID(of: text) }
 
     /// The identity as `init(_:)` reads it, which is also what the UUID is derived from: `mac:C0:FF:EE:00:00:01`,
-    /// `eddystone:00112233445566778899:AABBCCDDEEFF`, `altbeacon:UUID`.
+    /// `eddystone:00112233445566778899:AABBCCDDEEFF`, `eddystone:00112233445566778899`, `altbeacon:UUID`.
     package var text: String {
         switch self {
         case .address(let value): "\(kind.rawValue):\(DeviceAddress(value: value, isRandom: false))"
         case .altBeacon(let uuid): "\(kind.rawValue):\(uuid)"
         case .eddystone(let bytes):
-            "\(kind.rawValue):\(hexadecimal(bytes.high, digits: 16, isUppercase: true))"
-                + "\(hexadecimal(bytes.low >> 48, digits: 4, isUppercase: true)):"
+            "\(Self.eddystoneSpace(bytes).text):"
                 + hexadecimal(bytes.low & 0xffff_ffff_ffff, digits: 12, isUppercase: true)
+        case .eddystoneSpace(let bytes):
+            "\(kind.rawValue):\(hexadecimal(bytes.high, digits: 16, isUppercase: true))"
+                + hexadecimal(bytes.low >> 48, digits: 4, isUppercase: true)
         }
+    }
+
+    /// The namespace of an Eddystone-UID; nil for anything else.
+    var space: Identity? {
+        guard case .eddystone(let bytes) = self else { return nil }
+        return .eddystoneSpace(BeaconUUID(high: bytes.high, low: bytes.low & 0xffff_0000_0000_0000))
     }
 }
 
@@ -76,10 +86,13 @@ extension Identity {
             self = .address(value.low)
             parts = []
         case .eddystone:
-            guard parts.count == 2, let first = parts.first, let last = parts.last, digits(last, 12) != nil,
-                digits(first, 20) != nil, let value = digits(first + last, 32)
+            // An empty instance is any, as an empty number is.
+            let isSpace = parts.dropFirst().allSatisfy(\.isEmpty)
+            guard parts.count <= 2, let first = parts.first, digits(first, 20) != nil,
+                let last = isSpace ? "000000000000" : parts.last, let value = digits(first + last, 32)
             else { throw .invalidEddystone(all.shortened) }
-            self = .eddystone(BeaconUUID(high: value.high, low: value.low))
+            let bytes = BeaconUUID(high: value.high, low: value.low)
+            self = isSpace ? .eddystoneSpace(bytes) : .eddystone(bytes)
             parts = []
         case .altbeacon:
             guard let first = parts.popFirst(), let uuid = BeaconUUID(first) else { throw .invalidUUID(all.shortened) }

@@ -11,7 +11,7 @@ package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
         case .invalidAddress(let text):
             "'\(text)' is not an address; write six pairs of hexadecimal digits: mac:C0:FF:EE:00:00:01"
         case .invalidEddystone(let text):
-            "'\(text)' is not an Eddystone-UID; write 20 hexadecimal digits of namespace and 12 of instance: "
+            "'\(text)' is not an Eddystone-UID; write 20 hexadecimal digits of namespace, and 12 of instance or none: "
                 + "eddystone:00112233445566778899:AABBCCDDEEFF"
         case .invalidUUID(let text):
             "'\(text)' is not an AltBeacon; write 32 hexadecimal digits, then major and minor: altbeacon:UUID:1:2"

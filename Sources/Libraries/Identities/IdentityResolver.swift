@@ -28,6 +28,8 @@ package struct IdentityResolver {
     private var indices: [UInt64: Int] = [:]
     /// The derived UUIDs of frames.
     private var framed: [Identity: BeaconUUID] = [:]
+    /// Of each Eddystone-UID whose namespace is to be found, too: the UUID of that.
+    private var spaces: [BeaconUUID: BeaconUUID] = [:]
     private var keys: [Key] = []
     /// UUIDs that regions and tags name beside that of `Key.beacons`.
     private var aliases: [BeaconUUID: BeaconUUID] = [:]
@@ -59,9 +61,11 @@ package struct IdentityResolver {
                 guard indices[value] == nil, addressed.count < Self.mostAddresses else { continue }
                 indices[value] = addressed.count
                 addressed.append(BeaconID(uuid: identity.uuid, major: 0, minor: 0))
-            case .eddystone, .altBeacon: framed[identity] = identity.uuid
+            case .eddystone, .eddystoneSpace, .altBeacon: framed[identity] = identity.uuid
             }
         }
+        spaces = [:]
+        for (identity, uuid) in framed { spaces[uuid] = identity.space.flatMap { framed[$0] } }
         if hearsSenders { cache.clear() }
         if framed.isEmpty {
             joiners = nil
@@ -106,10 +110,12 @@ package struct IdentityResolver {
         }
     }
 
-    /// The sighting under the other UUID of the same key, if a region or tag names that.
+    /// The sighting under the other UUID of the same key, or under that of the namespace, if a region or tag names that.
     @inline(__always)
     package func alias(of sighting: Sighting) -> Sighting? {
-        guard !aliases.isEmpty, let uuid = aliases[sighting.beacon.uuid] else { return nil }
+        guard !aliases.isEmpty || !spaces.isEmpty,
+            let uuid = aliases[sighting.beacon.uuid] ?? spaces[sighting.beacon.uuid]
+        else { return nil }
         return Sighting(
             beacon: BeaconID(uuid: uuid, major: 0, minor: 0), measuredPower: sighting.measuredPower,
             rssi: sighting.rssi, receiver: sighting.receiver)
@@ -161,7 +167,8 @@ package struct IdentityResolver {
     /// It changes nothing. Were it not mutating, the caller in another module would copy all tables for each report.
     package mutating func frame(in data: Span<UInt8>, of report: AdvertisingReport, by receiver: Receiver) -> Sighting?
     {
-        guard !framed.isEmpty, let frame = IdentityFrame(advertisingData: data), let uuid = framed[frame.identity]
+        guard !framed.isEmpty, let frame = IdentityFrame(advertisingData: data),
+            let uuid = framed[frame.identity] ?? frame.identity.space.flatMap({ framed[$0] })
         else { return nil }
         return Sighting(
             beacon: BeaconID(uuid: uuid, major: frame.major, minor: frame.minor), measuredPower: frame.measuredPower,

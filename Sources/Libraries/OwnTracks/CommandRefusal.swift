@@ -30,5 +30,7 @@ package struct CommandRefusal: Hashable, Sendable {
     init(_ reason: Reason, _ text: String) { (self.reason, self.text) = (reason, text) }
 
     /// The line of the log; the same for all services.
-    package func logLine(on topic: String) -> String { "command on \(topic) refused: \(text)" }
+    package func logLine(on topic: String) -> String { Self.logLine(of: text, on: topic) }
+
+    package static func logLine(of text: String, on topic: String) -> String { "command on \(topic) refused: \(text)" }
 }

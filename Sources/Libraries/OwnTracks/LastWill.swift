@@ -9,4 +9,11 @@ package struct LastWill: Hashable, Sendable {
     package init(timestamp: Int64) { self.timestamp = timestamp }
 
     package var payload: JSONValue { ["_type": "lwt", "tst": .integer(timestamp)] }
+
+    /// The bytes of the payload, and the place of the time in them: each connection begins at another one.
+    package var timed: (bytes: [UInt8], timePlace: Range<Int>) {
+        // The time is the last member.
+        let (bytes, digits) = (payload.bytes, String(timestamp).utf8.count)
+        return (bytes, (bytes.count - 1 - digits)..<(bytes.count - 1))
+    }
 }

@@ -198,6 +198,9 @@ struct WaypointReader {
         guard let value = members[name] else {
             return WaypointRefusal(reason: "\(name) is missing; it is \(allowed)")
         }
-        return WaypointRefusal(reason: "\(name): \(value.shortened) does not fit; write \(allowed)")
+        // A key may stand in the wrong member.
+        let text = value.string.map { String(RegionDescription.shown(":\($0)").dropFirst()) }
+        let shown = (text.map { JSONValue.string($0) } ?? value).shortened
+        return WaypointRefusal(reason: "\(name): \(shown) does not fit; write \(allowed)")
     }
 }

@@ -22,6 +22,12 @@ extension RegionSet {
     /// with its description; else, if the description is a name alone, the only one with that name. Regions that another change
     /// of the list names are not meant.
     package func resolving(_ changes: [RegionChange]) -> (changes: [RegionChange], unmatched: [UnmatchedRemoval]) {
+        let (each, unmatched) = resolvingEach(changes)
+        return (each.compactMap(\.self), unmatched)
+    }
+
+    /// The same; nil in the place of each removal without a `rid` that removes nothing.
+    package func resolvingEach(_ changes: [RegionChange]) -> (changes: [RegionChange?], unmatched: [UnmatchedRemoval]) {
         guard changes.contains(where: \.isRemoval) else { return (changes, []) }
         var named: Set<ExactString> = []
         var timestamps: [Int64: Int] = [:]
@@ -38,7 +44,7 @@ extension RegionSet {
         let others = Lookup(regions.filter { !named.contains(ExactString($0.rid)) })
         var set: Set<ExactString> = []
         var unmatched: [UnmatchedRemoval] = []
-        let resolved = changes.compactMap { change -> RegionChange? in
+        let resolved = changes.map { change -> RegionChange? in
             switch change {
             case .set(let region, _):
                 set.insert(ExactString(region.rid))

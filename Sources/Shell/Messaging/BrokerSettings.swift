@@ -107,12 +107,25 @@ package struct BrokerSettings: Hashable, Sendable {
         package var payload: [UInt8]
         package var qos: QoS
         package var retain: Bool
+        /// Where the payload has the digits of the time at which the connection begins, seconds since 1970; nil: nowhere.
+        package var timePlace: Range<Int>?
 
-        package init(topic: String, payload: [UInt8], qos: QoS, retain: Bool = false) {
+        package init(
+            topic: String, payload: [UInt8], qos: QoS, retain: Bool = false, timePlace: Range<Int>? = nil
+        ) {
             self.topic = topic
             self.payload = payload
             self.qos = qos
             self.retain = retain
+            self.timePlace = timePlace
+        }
+
+        /// The will of a connection that begins at this time, seconds since 1970.
+        func begun(at epochSeconds: Int64) -> Will {
+            guard let timePlace else { return self }
+            var will = self
+            will.payload.replaceSubrange(timePlace, with: Array(String(epochSeconds).utf8))
+            return will
         }
 
         /// The will as a broker with these limits accepts it.

@@ -64,11 +64,13 @@ struct BrokerWorker: ~Copyable {
     }
 
     private mutating func connect(_ attempt: ConnectionAttempt) throws(BrokerFailure) {
+        let will = settings.will?.limited(by: attempt.willLimits).begun(at: Clocks.wallSeconds())
         if client == nil {
             var current = settings
-            (current.protocolLevel, current.cleanSession) = (attempt.level, attempt.isClean)
-            current.will = current.will?.limited(by: attempt.willLimits)
+            (current.protocolLevel, current.cleanSession, current.will) = (attempt.level, attempt.isClean, will)
             client = try Client(settings: current)
+        } else if let will, will.timePlace != nil {
+            try client?.set(will)
         }
         try probe(attempt.host)
         try client?.connect(to: attempt.host)

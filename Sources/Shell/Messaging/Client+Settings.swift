@@ -13,17 +13,20 @@ extension Client {
             // MQTT 3.1.1 allows no password without a user name.
             mosquitto_username_pw_set(handle, settings.username ?? "", settings.password?.revealed)
         }
-        if let will = settings.will {
-            let result = will.payload.withUnsafeBytes { payload in
-                mosquitto_will_set(
-                    handle, will.topic, Int32(clamping: payload.count), payload.baseAddress, Int32(will.qos.rawValue),
-                    will.retain)
-            }
-            guard result == MOSQ_ERR_SUCCESS.rawValue else {
-                throw .settings("the will cannot be published to '\(will.topic)'")
-            }
-        }
+        if let will = settings.will { try apply(will, to: handle) }
         if let tls = settings.tls { try apply(tls, to: handle) }
+    }
+
+    /// Sets the will of the next connection. It takes the place of an earlier one.
+    static func apply(_ will: BrokerSettings.Will, to handle: OpaquePointer) throws(BrokerFailure) {
+        let result = will.payload.withUnsafeBytes { payload in
+            mosquitto_will_set(
+                handle, will.topic, Int32(clamping: payload.count), payload.baseAddress, Int32(will.qos.rawValue),
+                will.retain)
+        }
+        guard result == MOSQ_ERR_SUCCESS.rawValue else {
+            throw .settings("the will cannot be published to '\(will.topic)'")
+        }
     }
 
     private static func apply(_ tls: BrokerSettings.TLS, to handle: OpaquePointer) throws(BrokerFailure) {

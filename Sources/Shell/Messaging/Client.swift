@@ -63,6 +63,9 @@ struct Client: ~Copyable {
 
     var wantsToWrite: Bool { mosquitto_want_write(handle) }
 
+    /// Sets the will of the next connection.
+    func set(_ will: BrokerSettings.Will) throws(BrokerFailure) { try Self.apply(will, to: handle) }
+
     /// Resolves and connects TCP, which may block for as long as the resolver and the kernel take; TLS and
     /// MQTT follow through `read` and `write`.
     ///

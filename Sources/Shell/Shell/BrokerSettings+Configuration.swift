@@ -38,9 +38,9 @@ extension BrokerSettings {
         fallsBack = true
         switch purpose {
         case .ownTracks(let timestamp):
+            let (payload, timePlace) = LastWill(timestamp: timestamp).timed
             will = Will(
-                topic: tracker.topics.base, payload: LastWill(timestamp: timestamp).payload.bytes, qos: broker.qos,
-                retain: false)
+                topic: tracker.topics.base, payload: payload, qos: broker.qos, retain: false, timePlace: timePlace)
         case .availability(let topic):
             clientID += "-availability"
             self.name = "availability"

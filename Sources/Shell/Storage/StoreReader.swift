@@ -72,6 +72,9 @@ package struct StoreReader: ~Copyable {
         try StateQueries.editedRegions(database)
     }
 
+    /// The presence that the service stored last, with the changes since; nil if there is none.
+    package func presence() throws(DatabaseError) -> PresenceRecord? { try StateQueries.presence(database) }
+
     /// A value that was kept under this key; nil if there is none.
     package func value(of key: String) throws(DatabaseError) -> [UInt8]? {
         try database.rows(SettingRow.self).first { $0.key.hasSameBytes(as: key) }?.value

@@ -237,7 +237,9 @@ package final class ScannerLink: RadioLink, ScannerOutput {
         if let sender { output?.heard(sender, at: instant) }
         if let alias { output?.heard(alias, at: instant) }
         let frame = resolver.frame(in: data, of: report, by: receiver)
+        let space = frame.flatMap { resolver.alias(of: $0) }
         if let frame { output?.heard(frame, at: instant) }
+        if let space { output?.heard(space, at: instant) }
         // An array, because the output may set other identities.
         var readings: [BeaconTelemetry] = []
         resolver.telemetry(in: data, of: report, by: receiver, sender: sender, frame: frame, at: instant) {

@@ -80,7 +80,7 @@ struct Replay {
                         let sender = resolver.sender(
                             of: report, data: data, by: record.receiver, at: record.instant)
                         let frame = resolver.frame(in: data, of: report, by: record.receiver)
-                        let found = [sender, sender.flatMap { resolver.alias(of: $0) }, frame]
+                        let found = [sender, frame].flatMap { [$0, $0.flatMap { resolver.alias(of: $0) }] }
                         var readings: [BeaconTelemetry] = []
                         resolver.telemetry(
                             in: data, of: report, by: record.receiver, sender: sender, frame: frame, at: record.instant

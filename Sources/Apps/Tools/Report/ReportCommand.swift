@@ -51,7 +51,8 @@ enum ReportCommand {
         return .ok
     }
 
-    /// The regions and their occupancy. A region is occupied if its last transition in the history is an enter.
+    /// The regions and their occupancy, as the service stored them last. The history does not say who is inside: it may be
+    /// switched off, and forgets an enter after `days`.
     private static func stored(
         in settings: Settings, _ configuration: Configuration
     ) throws(Failure) -> StoredState {
@@ -61,18 +62,10 @@ enum ReportCommand {
             let regions = try reader.regions()
             let topics = configuration.trackers.map(\.topics.base)
             stored.regions = topics.map { regions[$0] ?? RegionSet() }
-            var occupied: [[ExactString: Occupancy]] = []
-            for topic in topics {
-                var inside: [ExactString: Occupancy] = [:]
-                try reader.forEachTransition(HistoryFilter(tracker: topic)) { entry in
-                    inside[entry.rid] =
-                        entry.event == .leave
-                        ? nil : entry.beacon.map { Occupancy(since: entry.happened, beacon: $0, rssi: nil) }
-                    return true
-                }
-                occupied.append(inside)
-            }
-            stored.presence = .occupied(occupied)
+            guard let record = try reader.presence(),
+                let kept = KeptPresence(bytes: record.state, changes: record.changes)
+            else { return }
+            stored.presence = .reported(by: kept, of: topics)
         }
         return stored
     }

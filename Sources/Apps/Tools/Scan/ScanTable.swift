@@ -42,8 +42,10 @@ struct ScanTable {
     /// - Parameter resolver: With the keys of phones; the identities of the regions are added.
     init(regions: [Region], masks: BatteryMasks, resolver: IdentityResolver, includesOthers: Bool) {
         self.resolver = resolver
-        let patterns = regions.compactMap { region in
-            region.description.pattern.map { ($0.cleared(of: masks), region.displayName) }
+        let patterns = regions.compactMap { region -> (BeaconPattern, String)? in
+            // A circle may have a UUID, too.
+            guard case .beacon(let pattern) = region.kind else { return nil }
+            return (pattern.cleared(of: masks), region.displayName)
         }
         decoder.masks = masks
         self.resolver.setIdentities(regions.compactMap(\.identity))
