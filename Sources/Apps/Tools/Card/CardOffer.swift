@@ -64,7 +64,7 @@ struct CardOffer {
             entry.login = (name, Secret(Self.asked))
             needs.append(
                 "The command asks for the password of '\(name)' at the broker. Make this login there, with the rights that "
-                    + "'sudo ibeacon-gateway acl --gateways \(Self.quoted(name))' prints here.")
+                    + "'sudo ibeacon-gateway acl --gateways \(ShellWord.of(name))' prints here.")
         }
         if configuration.rooms?.hasKey == true {
             words += ["--site-key-file", Self.siteKey]
@@ -118,17 +118,7 @@ struct CardOffer {
     }
 
     /// The command for a shell.
-    var command: String { words.map(Self.quoted).joined(separator: " ") }
-
-    private static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-_./:@".utf8.contains(byte)
-        }
-        return isPlain && !word.isEmpty
-            ? word : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
-    }
+    var command: String { words.map(ShellWord.of).joined(separator: " ") }
 }
 
 extension CardOffer {

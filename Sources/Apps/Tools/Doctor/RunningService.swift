@@ -47,7 +47,7 @@ struct RunningService {
             return [DoctorFinding(.service, "\(name) answers, and is refused nothing")] + cares
         }
         return problems.map { problem in
-            let remedy = problem.remedy.isEmpty ? "see: ibeacon-gateway status" : problem.remedy
+            let remedy = problem.remedy.isEmpty ? "see: sudo ibeacon-gateway status" : problem.remedy
             return DoctorFinding(.service, "\(name) says: \(problem.text)", remedy: remedy)
         } + cares
     }

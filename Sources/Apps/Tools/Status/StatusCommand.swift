@@ -93,7 +93,7 @@ enum StatusCommand {
             let names = try client.status().trackers.flatMap { $0.regions.map(\.name) }
             let hint =
                 suggestion(for: region, among: names).map { "; did you mean '\($0)'?" }
-                ?? "; 'ibeacon-gateway regions list' shows them"
+                ?? "; 'sudo ibeacon-gateway regions list' shows them"
             throw Failure(.badData, "there is no beacon region '\(region)'\(hint)")
         }
         if isJSON {
