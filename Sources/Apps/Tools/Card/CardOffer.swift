@@ -93,10 +93,7 @@ struct CardOffer {
             throw Failure(
                 .usage, "the broker is on this machine: write the name or address by which other machines reach it")
         }
-        let place: BrokerHost
-        do throws(BrokerHost.Problem) { place = try BrokerHost(host) } catch {
-            throw Failure(.usage, "this broker cannot be used: \(error.reason)")
-        }
+        let place = try BrokerHost(given: host)
         if broker.caFile != nil {
             words += ["--ca-file", Self.authority]
             template.add("caFile", "(the content of \(Self.authority))\n")

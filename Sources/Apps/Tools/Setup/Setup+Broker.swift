@@ -47,18 +47,15 @@ extension Setup {
 
     /// Takes a broker as a person writes it: with a scheme or a port, too.
     private mutating func take(_ text: String, port given: UInt16?) throws {
-        let broker: BrokerHost
-        do throws(BrokerHost.Problem) { broker = try BrokerHost(text) } catch {
-            // The text may contain a password.
-            throw Failure(.usage, "this broker cannot be used: \(error.reason)")
-        }
-        if let secure = ["tls", "ca-file"].first(where: arguments.has), broker.tls == false {
-            throw Failure(.usage, "the address of the broker says without TLS, and --\(secure) with it; write mqtts://")
-        }
+        let broker = try BrokerHost(given: text)
+        try broker.check(beside: encryptingOption)
         host = broker.name
         tls = broker.tls ?? tls
         port = given ?? broker.port.flatMap(UInt16.init(exactly:)) ?? (tls ? 8883 : 1883)
     }
+
+    /// The option, if any, by which the connection is encrypted.
+    private var encryptingOption: String? { ["tls", "ca-file"].first(where: arguments.has) }
 
     private func givenPort() throws(Failure) -> UInt16? {
         guard let text = arguments.value("port") else { return nil }
