@@ -121,6 +121,35 @@ import Testing
         try run("sh", ["-c", "\(line[command.lowerBound...]) -W 1; test $? = 27"])
     }
 
+    @Test func `Another broker is read like the first one, and gets the login only if the person says so`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        for (isKept, answer) in [(false, ""), (true, "y")] {
+            let machine = try Machine()
+            let person = try TerminalConversation(
+                try GatewayProcess.program,
+                machine.arguments + [
+                    "setup", "--host", "localhost", "--port", "\(try LoopbackPort.free())", "--username", "jane", "--room",
+                    "Hall", "--tid", "HA", "--beacon", "none", "--no-home-assistant", "--lat", "1", "--lon", "2",
+                    "--scanner", "x.btsnoop",
+                ])
+            #expect(person.answer("Password of 'jane' at the broker", "top secret"), "\(person.screen)")
+            #expect(person.answer("Try with a user name and password? [y/N]", ""), "\(person.screen)")
+            #expect(person.answer("Try another broker? [Y/n]", ""), "\(person.screen)")
+            #expect(person.answer("MQTT broker [localhost]", "wss://broker.lan"), "\(person.screen)")
+            #expect(
+                person.answer("this broker cannot be used: WebSockets", "mqtt://127.0.0.1:\(broker.port)"),
+                "\(person.screen)")
+            #expect(
+                person.answer("Log in there as 'jane', with the same password? [y/N]", answer), "\(person.screen)")
+            #expect(person.end() == 0, "\(person.screen)")
+            let written = machine.file("config.json")
+            #expect(written.contains("host: \"127.0.0.1\"") && written.contains("port: \(broker.port)"), "\(written)")
+            #expect(written.contains("jane") == isKept, "\(written)")
+            #expect(machine.file("password") == (isKept ? "top secret\n" : ""))
+        }
+    }
+
     @Test func `A user name on the command line is asked its password, also if the broker wants none`() throws {
         let machine = try Machine()
         let person = try TerminalConversation(

@@ -116,11 +116,10 @@ extension Setup {
             let text = try dialogue.askSecret("Password")
             password = text.isEmpty ? nil : Secret(text)
         } else if try dialogue.confirm("Try another broker?", true) {
-            host = try dialogue.ask("MQTT broker", host)
-            let text = try dialogue.ask("Port", "\(port)")
-            guard let port = UInt16(text) else { return dialogue.show("'\(text)' is not a port.") }
-            self.port = port
-            tls = try dialogue.confirm("With TLS?", port == 8883)
+            let other = try OtherBroker(
+                asking: dialogue, after: (host, port), username: username, beside: encryptingOption)
+            (host, port, tls) = (other.host, other.port, other.tls)
+            if !other.getsLogin { (username, password) = (nil, nil) }
         } else {
             throw Failure(.unavailable, "no usable broker; nothing was written")
         }
