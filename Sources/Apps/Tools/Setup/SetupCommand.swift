@@ -82,6 +82,10 @@ enum SetupCommand {
         guard !(arguments.has("home-assistant") && arguments.has("no-home-assistant")) else {
             throw Failure(.usage, "--home-assistant and --no-home-assistant exclude each other")
         }
+        guard !(arguments.has("rooms-service") && arguments.has("no-service")) else {
+            throw Failure(
+                .usage, "--rooms-service starts a service, and --no-service starts none; give only one of them")
+        }
         try SetupScanner(arguments.value("scanner")).check()
         let asks = !arguments.has("yes") && !writesAlone
         guard !asks || isatty(STDIN_FILENO) == 1 else {

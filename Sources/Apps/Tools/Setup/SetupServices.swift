@@ -22,6 +22,16 @@ struct SetupServices {
         dialogue.show("The service runs.")
     }
 
+    /// Why the rooms service cannot be started.
+    ///
+    /// - Parameter isForService: Whether these are the files that the services use.
+    static func noRooms(isForService: Bool) -> Failure {
+        let reason =
+            isForService
+            ? "which this machine does not have" : "with the files in /etc and /var/lib; leave out --config and --state-dir"
+        return Failure(.usage, "--rooms-service starts \(SystemService.rooms.unit), \(reason)")
+    }
+
     /// Starts or stops the rooms service according to the answer.
     func switchRoomsService(on isWanted: Bool) throws {
         let service = SystemService.rooms
