@@ -141,10 +141,13 @@ struct Setup {
     }
 
     /// What is shown at the end, by the files that were written.
-    func conclusion() throws -> SetupConclusion {
+    ///
+    /// - Parameter isStarted: Whether the service was started with them.
+    func conclusion(isStarted: Bool) throws -> SetupConclusion {
         SetupConclusion(
             settings: try Settings(readingFrom: path, stateDirectory: stateDirectory),
-            needsRoomsService: origin?.tags.isEmpty == false && runsRoomsService != true, isForService: isForService)
+            needsRoomsService: origin?.tags.isEmpty == false && runsRoomsService != true, isForService: isForService,
+            isStarted: isStarted)
     }
 
     /// The device, or the room as a topic level: `Living room` becomes `living-room`.

@@ -117,9 +117,9 @@ enum SetupCommand {
         }
         let isComplete = try setup.enrolPhone()
         let services = SetupServices(stateDirectory: setup.stateDirectory, dialogue: setup.dialogue)
-        if setup.isForService { try services.startGateway() }
+        let isStarted = try setup.isForService && services.startGateway()
         if let isWanted = setup.runsRoomsService { try services.switchRoomsService(on: isWanted) }
-        try setup.conclusion().show()
+        try setup.conclusion(isStarted: isStarted).show()
         return isComplete ? .ok : .temporaryFailure
     }
 }
