@@ -1,6 +1,7 @@
 import Base
 import Configuration
 import JSON
+import RoomsApp
 import Shell
 import Status
 import System
@@ -36,7 +37,10 @@ enum StatusCommand {
         }
         let client = try client(arguments, settings)
         if arguments.has("link") {
-            guard let link = PageLink(reading: try client.order("/link"), machine: PageLink.machine) else {
+            // The states of the rooms services, of one site or of several, are named alike.
+            let isOfRooms = settings.stateDirectory.hasPrefix(RoomServiceProcess.defaultStateDirectory)
+            let answer = try client.order("/link")
+            guard let link = PageLink(reading: answer, isOfRooms: isOfRooms, machine: PageLink.machine) else {
                 throw Failure(.unavailable, "the running service is older than this command: restart it")
             }
             link.show(isAlone: arguments.has("quiet"))
