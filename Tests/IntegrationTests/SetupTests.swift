@@ -300,6 +300,22 @@ import Testing
         #expect(machine.file("config.json") == "")
     }
 
+    @Test func `A user who may not make the directory is told to use sudo`() throws {
+        let machine = try Machine()
+        chmod(machine.directory.path, 0o555)
+        defer { chmod(machine.directory.path, 0o755) }
+        // Root may write everywhere.
+        let other = geteuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
+        let words =
+            other + [try GatewayProcess.program] + machine.arguments
+            + ["setup", "--yes", "--no-test", "--host", "broker.lan"]
+        let place = try TemporaryDirectory()
+        let process = try ChildProcess(words[0], Array(words.dropFirst()), output: place.file("said"))
+        #expect(process.wait() == 77)
+        let text = String(decoding: try place.read("said"), as: UTF8.self)
+        #expect(text.contains("cannot be written; run: sudo ibeacon-gateway setup"), "\(text)")
+    }
+
     @Test func `A phone whose name is impossible is found before anything is written`() throws {
         let machine = try Machine()
         let (code, text) = try machine.setUp(

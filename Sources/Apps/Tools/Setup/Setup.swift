@@ -59,11 +59,7 @@ struct Setup {
 
     /// Detects failures early that would otherwise happen at the end.
     mutating func prepare() throws {
-        let directory = SetupFiles.directory(of: path)
-        try FileAccess.createDirectory(directory)
-        guard access(directory, W_OK) == 0 else {
-            throw Failure(.noPermission, "\(directory) cannot be written; run: sudo ibeacon-gateway setup")
-        }
+        try SetupFiles.prepare(SetupFiles.directory(of: path))
         // With --config-only a file that would be the same may stay.
         guard FileAccess.exists(path), !arguments.has("force"), !arguments.has("config-only") else { return }
         let question = "There is a configuration already, \(path). Make a new one, and keep that one as \(path).old?"
