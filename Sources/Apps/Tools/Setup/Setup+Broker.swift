@@ -100,13 +100,14 @@ extension Setup {
                     "the broker cannot be used as it is; nothing was written (--no-test writes anyway"
                         + (without ? "; Home Assistant uses it, and --no-home-assistant leaves that out)" : ")"))
             }
-            try mend()
+            // A login helps where something answers.
+            try mend(isReached: findings.contains(where: \.isWell))
         }
     }
 
     /// Asks for other answers after a failure, or ends.
-    private mutating func mend() throws {
-        if try dialogue.confirm("Try with a user name and password?", username == nil) {
+    private mutating func mend(isReached: Bool) throws {
+        if try isReached && dialogue.confirm("Try with a user name and password?", username == nil) {
             username = try dialogue.ask("User name", username ?? "")
             guard username?.isEmpty == false else {
                 // MQTT 3.1.1, 3.1.2.9: no password without a user name.
