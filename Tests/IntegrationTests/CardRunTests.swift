@@ -76,6 +76,16 @@ import Testing
         #expect(text("bootfs/network-config") == "# template\n")
     }
 
+    @Test func `A password that is asked for and not given makes no card`() throws {
+        let person = try TerminalConversation(
+            try GatewayProcess.program,
+            ["card", "--room", "Hall", "--host", "b.lan", "--username", "hall"] + archive + [directory.file("hall")])
+        #expect(person.answer("Password at the broker", ""), "\(person.screen)")
+        #expect(person.end() == 64)
+        #expect(person.shown.contains("the answer to 'Password at the broker' is empty; no card was made"))
+        #expect(mode("hall") == 0)
+    }
+
     @Test func `A folder into which others may look is refused`() throws {
         try run("mkdir", [directory.file("open")])
         chmod(directory.file("open"), 0o755)

@@ -176,7 +176,12 @@ extension CardTemplate {
         guard isatty(STDIN_FILENO) == 1 else {
             throw Failure(.usage, "standard input is not a terminal; give --\(option) FILE")
         }
-        return Secret(try Dialogue(isInteractive: true).askSecret(question))
+        let text = try Dialogue(isInteractive: true).askSecret(question)
+        // The service of the machine would not start with an empty one.
+        guard !text.isEmpty else {
+            throw Failure(.usage, "the answer to '\(question)' is empty; no card was made")
+        }
+        return Secret(text)
     }
 
     private static func firstLine(of file: String) throws(Failure) -> Secret {
