@@ -562,6 +562,12 @@ import Testing
         #expect(machine.file("config.json") == "")
     }
 
+    @Test func `With TLS and without a name of the broker it says what to write, and not that none was found`() throws {
+        let (code, text) = try Machine().setUp(["--yes", "--tls", "--room", "Hall"])
+        #expect(code == 64 && text.contains("name it with --host"), "\(text)")
+        #expect(!text.contains("Looking for") && !text.contains("was found"), "\(text)")
+    }
+
     @Test func `Without a terminal and without --yes no question is asked`() throws {
         let (code, text) = try Machine().setUp([])
         #expect(code == 64 && text.contains("--yes"))

@@ -30,8 +30,8 @@ extension Setup {
         if let given = arguments.value("host") {
             return try take(given, port: try givenPort())
         }
-        dialogue.show("Looking for an MQTT broker …")
-        let found = tls ? BrokerSearch.Found() : BrokerSearch.find()
+        if !tls { dialogue.show("Looking for an MQTT broker …") }
+        let found = tls ? BrokerSearch.Found(isSought: false) : BrokerSearch.find()
         guard dialogue.isInteractive else {
             let broker = try found.chosen(hasPassword: password != nil)
             dialogue.show(found.sentence)
