@@ -132,7 +132,8 @@ import Testing
             let person = try TerminalConversation(
                 try GatewayProcess.program,
                 machine.arguments + [
-                    "setup", "--host", "localhost", "--port", "\(try LoopbackPort.free())", "--username", "jane", "--room",
+                    "setup", "--host", "localhost", "--port", "\(try LoopbackPort.free())", "--username", "jane",
+                    "--room",
                     "Hall", "--tid", "HA", "--beacon", "none", "--no-home-assistant", "--lat", "1", "--lon", "2",
                     "--scanner", "x.btsnoop",
                 ])
@@ -560,6 +561,28 @@ import Testing
         let said = try machine.setUp(["--yes", "--no-test", "--host", "broker.lan", "--from", old])
         #expect(said.code == 65 && said.text.contains("nothing was written"), "\(said.text)")
         #expect(machine.file("config.json") == "")
+    }
+
+    @Test func `What is not UTF-8 is asked for again, and refused on the command line`() throws {
+        let machine = try Machine()
+        let person = try TerminalConversation(
+            try GatewayProcess.program,
+            machine.arguments + [
+                "setup", "--no-test", "--host", "broker.lan", "--username", "jane", "--tid", "KU", "--beacon", "none",
+                "--no-home-assistant", "--lat", "1", "--lon", "2", "--scanner", "x.btsnoop",
+            ])
+        // As a terminal sends ü in Latin-1.
+        let room = Array("K".utf8) + [0xFC] + Array("che".utf8)
+        #expect(person.answer("Password of 'jane'", bytes: room), "\(person.screen)")
+        #expect(person.answer("That is not UTF-8.", "hush"), "\(person.screen)")
+        #expect(person.answer("Which room is this", bytes: room), "\(person.screen)")
+        #expect(person.answer("That is not UTF-8.", "Küche"), "\(person.screen)")
+        #expect(person.end() == 0, "\(person.screen)")
+        #expect(machine.file("password") == "hush\n")
+        #expect(machine.file("config.json").contains(#"deviceId: "küche""#), "\(machine.file("config.json"))")
+        let words = "'\(try GatewayProcess.program)' setup --config-only --room \"$(printf 'K\\374che')\" 2>&1; echo $?"
+        let said = try run("sh", ["-c", words])
+        #expect(said.contains("is not UTF-8; set the characters") && said.hasSuffix("\n64\n"), "\(said)")
     }
 
     @Test func `With TLS and without a name of the broker it says what to write, and not that none was found`() throws {
