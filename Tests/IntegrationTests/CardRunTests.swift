@@ -50,6 +50,7 @@ import Testing
         for name in ["user-data", "meta-data", "network-config"] { #expect(mode("kitchen/\(name)") == 0o600) }
         #expect(!hasSecret(said))
         #expect(said.contains("They hold secrets") && said.contains("until the first boot has moved them"))
+        #expect(said.contains("Copy them onto the boot partition") && said.contains("Delete the folder"), "\(said)")
         for secret in ["login-secret", "site-secret"] { #expect(text("kitchen/user-data").contains(secret)) }
         #expect(text("kitchen/network-config").contains("wifi-secret"))
         // Not replaced without a word.
@@ -67,9 +68,22 @@ import Testing
         try directory.write("# template\n", to: "bootfs/network-config")
         try directory.write("# template\n", to: "bootfs/user-data")
         let words = ["card", "--room", "Kitchen", "--host", "broker.lan"] + archive + [directory.file("bootfs")]
-        #expect(try call(words).code == 0)
+        let (code, said) = try call(words)
+        #expect(code == 0)
+        #expect(said.contains("That is the boot partition of a card") && said.contains("off the card.\n"), "\(said)")
+        #expect(!said.contains("Copy them") && !said.contains("Delete the folder"), "\(said)")
         #expect(text("bootfs/user-data").contains("kitchen"))
         #expect(text("bootfs/network-config") == "# template\n")
+    }
+
+    @Test func `A password that is asked for and not given makes no card`() throws {
+        let person = try TerminalConversation(
+            try GatewayProcess.program,
+            ["card", "--room", "Hall", "--host", "b.lan", "--username", "hall"] + archive + [directory.file("hall")])
+        #expect(person.answer("Password at the broker", ""), "\(person.screen)")
+        #expect(person.end() == 64)
+        #expect(person.shown.contains("the answer to 'Password at the broker' is empty; no card was made"))
+        #expect(mode("hall") == 0)
     }
 
     @Test func `A folder into which others may look is refused`() throws {

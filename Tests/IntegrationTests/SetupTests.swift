@@ -60,7 +60,10 @@ import Testing
         #expect(code == 0, "\(text)")
         #expect(text.contains("Made the region Keys."))
         #expect(machine.file("config.json").contains(#"room: "Living room","#), "the room as people call it")
-        #expect(text.contains("Who comes and goes is published on owntracks/user/living-room/event."))
+        #expect(
+            text.contains(
+                "Who comes and goes will be published on owntracks/user/living-room/event, once the service runs with these "
+                    + "settings."), "nothing runs yet: \(text)")
         #expect(text.contains("\nIts page:    http://127.0.0.1:8080/\n") && text.contains("ok   radio"), "\(text)")
         #expect(!text.contains("The service runs"), "no service manager has it")
         let gateway = try ChildProcess(
@@ -119,6 +122,36 @@ import Testing
         let command = try #require(line.firstRange(of: "mosquitto_sub"))
         #expect(!line.contains("top secret"))
         try run("sh", ["-c", "\(line[command.lowerBound...]) -W 1; test $? = 27"])
+    }
+
+    @Test func `Another broker is read like the first one, and gets the login only if the person says so`() throws {
+        let broker = try MosquittoBroker()
+        defer { broker.stop() }
+        for (isKept, answer) in [(false, ""), (true, "y")] {
+            let machine = try Machine()
+            let person = try TerminalConversation(
+                try GatewayProcess.program,
+                machine.arguments + [
+                    "setup", "--host", "localhost", "--port", "\(try LoopbackPort.free())", "--username", "jane",
+                    "--room",
+                    "Hall", "--tid", "HA", "--beacon", "none", "--no-home-assistant", "--lat", "1", "--lon", "2",
+                    "--scanner", "x.btsnoop",
+                ])
+            #expect(person.answer("Password of 'jane' at the broker", "top secret"), "\(person.screen)")
+            #expect(person.answer("Try another broker? [Y/n]", ""), "\(person.screen)")
+            #expect(person.answer("MQTT broker [localhost]", "wss://broker.lan"), "\(person.screen)")
+            #expect(
+                person.answer("this broker cannot be used: WebSockets", "mqtt://127.0.0.1:\(broker.port)"),
+                "\(person.screen)")
+            #expect(
+                person.answer("Log in there as 'jane', with the same password? [y/N]", answer), "\(person.screen)")
+            #expect(person.end() == 0, "\(person.screen)")
+            #expect(!person.shown.contains("Try with a user name"), "nothing answered that could take a login")
+            let written = machine.file("config.json")
+            #expect(written.contains("host: \"127.0.0.1\"") && written.contains("port: \(broker.port)"), "\(written)")
+            #expect(written.contains("jane") == isKept, "\(written)")
+            #expect(machine.file("password") == (isKept ? "top secret\n" : ""))
+        }
     }
 
     @Test func `A user name on the command line is asked its password, also if the broker wants none`() throws {
@@ -266,6 +299,22 @@ import Testing
         #expect(code == 69)
         #expect(text.contains("Connection refused") && text.contains("nothing was written"))
         #expect(machine.file("config.json") == "")
+    }
+
+    @Test func `A user who may not make the directory is told to use sudo`() throws {
+        let machine = try Machine()
+        chmod(machine.directory.path, 0o555)
+        defer { chmod(machine.directory.path, 0o755) }
+        // Root may write everywhere.
+        let other = geteuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
+        let words =
+            other + [try GatewayProcess.program] + machine.arguments
+            + ["setup", "--yes", "--no-test", "--host", "broker.lan"]
+        let place = try TemporaryDirectory()
+        let process = try ChildProcess(words[0], Array(words.dropFirst()), output: place.file("said"))
+        #expect(process.wait() == 77)
+        let text = String(decoding: try place.read("said"), as: UTF8.self)
+        #expect(text.contains("cannot be written; run: sudo ibeacon-gateway setup"), "\(text)")
     }
 
     @Test func `A phone whose name is impossible is found before anything is written`() throws {
@@ -419,7 +468,8 @@ import Testing
             (["--scanner", "bluze"], 64, "or the path of a recording; did you mean 'bluez'?"),
             (["--scanner", "hci0"], 64, "did you mean 'hci'?"), (["--scanner", "walk"], 64, "'walk' is neither a way"),
             (["--port", "99999"], 64, "--port"),
-            (["--rooms-service"], 64, "ibeacon-gateway-rooms.service"),
+            (["--rooms-service"], 64, "starts ibeacon-gateway-rooms.service, with the files in /etc and /var/lib;"),
+            (["--rooms-service", "--no-service"], 64, "and --no-service starts none; give only one of them"),
             (["--floor", "100"], 64, "from -9 to 99"), (["--floor", "first"], 64, "not 'first'"),
             (["--lat", "48.8"], 64, "given together"), (["--lat", "91", "--lon", "0"], 64, "write degrees from"),
             (["--lat", "48,2"], 64, "--lat '48,2' does not fit"),
@@ -511,6 +561,34 @@ import Testing
         let said = try machine.setUp(["--yes", "--no-test", "--host", "broker.lan", "--from", old])
         #expect(said.code == 65 && said.text.contains("nothing was written"), "\(said.text)")
         #expect(machine.file("config.json") == "")
+    }
+
+    @Test func `What is not UTF-8 is asked for again, and refused on the command line`() throws {
+        let machine = try Machine()
+        let person = try TerminalConversation(
+            try GatewayProcess.program,
+            machine.arguments + [
+                "setup", "--no-test", "--host", "broker.lan", "--username", "jane", "--tid", "KU", "--beacon", "none",
+                "--no-home-assistant", "--lat", "1", "--lon", "2", "--scanner", "x.btsnoop",
+            ])
+        // As a terminal sends ü in Latin-1.
+        let room = Array("K".utf8) + [0xFC] + Array("che".utf8)
+        #expect(person.answer("Password of 'jane'", bytes: room), "\(person.screen)")
+        #expect(person.answer("That is not UTF-8.", "hush"), "\(person.screen)")
+        #expect(person.answer("Which room is this", bytes: room), "\(person.screen)")
+        #expect(person.answer("That is not UTF-8.", "Küche"), "\(person.screen)")
+        #expect(person.end() == 0, "\(person.screen)")
+        #expect(machine.file("password") == "hush\n")
+        #expect(machine.file("config.json").contains(#"deviceId: "küche""#), "\(machine.file("config.json"))")
+        let words = "'\(try GatewayProcess.program)' setup --config-only --room \"$(printf 'K\\374che')\" 2>&1; echo $?"
+        let said = try run("sh", ["-c", words])
+        #expect(said.contains("is not UTF-8; set the characters") && said.hasSuffix("\n64\n"), "\(said)")
+    }
+
+    @Test func `With TLS and without a name of the broker it says what to write, and not that none was found`() throws {
+        let (code, text) = try Machine().setUp(["--yes", "--tls", "--room", "Hall"])
+        #expect(code == 64 && text.contains("name it with --host"), "\(text)")
+        #expect(!text.contains("Looking for") && !text.contains("was found"), "\(text)")
     }
 
     @Test func `Without a terminal and without --yes no question is asked`() throws {

@@ -43,6 +43,11 @@ package final class TerminalConversation: Sendable {
     /// Waits for a question, types the answer and Return.
     /// - Returns: false if the question does not come.
     package func answer(_ question: String, _ answer: String, within limit: Duration = .patience) -> Bool {
+        self.answer(question, bytes: Array(answer.utf8), within: limit)
+    }
+
+    /// As the other `answer`, with bytes that need not be UTF-8.
+    package func answer(_ question: String, bytes answer: [UInt8], within limit: Duration = .patience) -> Bool {
         guard eventually(within: limit, { screen.contains(question) }) else { return false }
         // Only what comes from here on is read for the next question.
         let past = heard.withLock { heard in
@@ -50,7 +55,7 @@ package final class TerminalConversation: Sendable {
             return heard
         }
         earlier.withLock { $0 += past }
-        let bytes = Array((answer + "\n").utf8)
+        let bytes = answer + Array("\n".utf8)
         return write(master, bytes, bytes.count) == bytes.count
     }
 

@@ -29,6 +29,13 @@ import Testing
         #expect(try BrokerSearch.Found(brokers: [here], isHere: true).chosen(hasPassword: hasPassword) == here)
     }
 
+    @Test func `With TLS none is looked for, and none is said to be missing`() {
+        let found = BrokerSearch.Found(isSought: false)
+        #expect(found.sentence == "With TLS none is looked for: its name must be one of its certificate.")
+        let failure = #expect(throws: Failure.self) { try found.chosen(hasPassword: false) }
+        #expect(failure?.code == .usage && failure?.message.hasSuffix("name it with --host") == true)
+    }
+
     @Test func `Without questions and without a broker setup ends`() {
         let failure = #expect(throws: Failure.self) { try BrokerSearch.Found().chosen(hasPassword: false) }
         #expect(failure?.code == .unavailable)

@@ -31,6 +31,14 @@ import Testing
         #expect(failure?.message.contains(text) == true, "\(failure?.message ?? "")")
     }
 
+    @Test func `What is advised is a command line, whatever the phone is called`() {
+        let failure = #expect(throws: Failure.self) {
+            try EnrolmentText.key(.noKey(Self.fixed), name: "Kim's phone", pairingStays: false) { _ in }
+        }
+        let command = #"sudo ibeacon-gateway regions add 'Kim'\''s phone:mac:C0:FF:EE:00:00:01'"#
+        #expect(failure?.message.hasSuffix(command) == true, "\(failure?.message ?? "")")
+    }
+
     @Test(arguments: [true, false])
     func `A phone that is enrolled gives its key, which is not shown`(isTested: Bool) throws {
         var said: [String] = []

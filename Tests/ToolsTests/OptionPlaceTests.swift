@@ -72,6 +72,18 @@ struct OptionPlaceTests {
         #expect(refusal(words, of: StatusCommand.specification, StatusCommand.check) == text)
     }
 
+    @Test(
+        arguments: [
+            (["--report", "r.json", "--listen", "3"], "--listen is for the checks, and --report makes none"),
+            (["--duration", "3"], "--duration goes with --report FILE"),
+            (["--force", "--listen", "3"], "--force goes with --report FILE"), (["--listen", "3"], nil),
+            (["--report", "r.json", "--duration", "3", "--force"], nil),
+        ] as [([String], String?)])
+    func `doctor checks or measures, and takes no option of the other`(words: [String], text: String?) {
+        let said = refusal(words, of: DoctorCommand.specification, DoctorCommand.check)
+        #expect(text.map { said?.hasPrefix($0) == true } ?? (said == nil), "\(said ?? "")")
+    }
+
     private static let beacon = "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7"
 
     /// Options of `setup`, whether a person is asked, and what is missing.

@@ -26,6 +26,12 @@ import Testing
         #expect(try !link("*").isForThisMachine)
     }
 
+    @Test func `The setting that opens the page is that of its service`() throws {
+        let answer: JSONValue = ["token": "abc", "host": "127.0.0.1", "port": 8081]
+        #expect(PageLink(reading: answer) { "" }?.openSetting == #"http: {listen: "*:8081"}"#)
+        #expect(PageLink(reading: answer, isOfRooms: true) { "" }?.openSetting == #"rooms: {http: {listen: "*:8081"}}"#)
+    }
+
     @Test func `An answer without a token is none of a service`() {
         #expect(PageLink(reading: ["host": "*", "port": 8080]) { "" } == nil)
         #expect(PageLink(reading: ["token": "abc", "host": "*", "port": 70_000]) { "" } == nil)

@@ -1,5 +1,6 @@
 import Configuration
 import JSON
+import Shell
 import Testing
 
 @testable import Tools
@@ -44,5 +45,44 @@ import Testing
         #expect(RunningService(["brokers": [["state": "connected"], ["state": "disconnected"]]]).isConnected)
         #expect(!RunningService(["brokers": [["state": "disconnected"]]]).isConnected)
         #expect(!RunningService([:]).isConnected)
+    }
+
+    @Test func `A service that was just started is asked until it knows whether the broker admits it`() throws {
+        func settled(_ states: [String?], within patience: Duration) -> (state: RunningService?, asked: Int) {
+            var asked = 0
+            let service = RunningService.settled(within: patience, pause: .zero) {
+                defer { asked += 1 }
+                return states[min(asked, states.count - 1)].map {
+                    RunningService(["brokers": [["state": .string($0)]]])
+                }
+            }
+            return (service, asked)
+        }
+        let connected = settled(["connecting", "connecting", "connected"], within: .seconds(600))
+        #expect(connected.state?.isConnected == true && connected.asked == 3)
+        #expect(settled(["disconnected"], within: .seconds(600)).asked == 1)
+        #expect(settled(["offline"], within: .seconds(600)).asked == 1)
+        #expect(settled(["connecting"], within: .zero).state?.isConnecting == true)
+        #expect(settled(["connecting", nil], within: .seconds(600)).state == nil)
+    }
+
+    @Test(
+        arguments: [
+            (1883, true, true, "Who comes and goes is published on owntracks/user/pi/event."),
+            (1883, true, false, "will be published on owntracks/user/pi/event, once the service is connected."),
+            (1883, false, true, "once the service runs with these settings."),
+            (1883, false, false, "once the service runs with these settings."),
+            (0, true, false, "Nothing is published (port 0)"),
+        ] as [(Int, Bool, Bool, String)])
+    func `setup says that something is published only of a service that it has started and that is connected`(
+        port: Int, isStarted: Bool, isConnected: Bool, text: String
+    ) throws {
+        let settings = Settings(
+            configuration: try Configuration(parsing: "{port: \(port)}".utf8, hostName: "pi"), json: [:],
+            path: "/nowhere/config.json", stateDirectory: "/nowhere")
+        let conclusion = SetupConclusion(
+            settings: settings, needsRoomsService: false, isForService: true, isStarted: isStarted)
+        let line = conclusion.publication(on: "owntracks/user/pi", isConnected: isConnected)
+        #expect(line.contains(text), "\(line)")
     }
 }

@@ -1,5 +1,6 @@
 import JSON
 import ServiceDiscovery
+import System
 import Testing
 
 @testable import Tools
@@ -23,6 +24,23 @@ import Testing
         let finding = ServiceCheck.finding(Self.unit, answer) { answers }
         #expect(finding.text == text)
         #expect(finding.isWell == isWell)
+    }
+}
+
+/// What `doctor` finds where systemd says that a service runs, and nothing answers.
+@Suite struct SilentServiceTests {
+    @Test(arguments: [ExitCode.unavailable, .temporaryFailure])
+    func `A service that does not answer is a problem, with why, and with the unit that is started again`(
+        code: ExitCode
+    ) throws {
+        let finding = try #require(
+            ServiceCheck.silence("ibeacon-gateway-rooms.service", Failure(code, "5.00 s have passed")))
+        #expect(!finding.isWell && finding.text.hasSuffix("runs, and it does not answer: 5.00 s have passed"))
+        #expect(finding.remedy?.hasSuffix("sudo systemctl restart ibeacon-gateway-rooms") == true)
+    }
+
+    @Test func `Where this user may not ask, nothing is known`() {
+        #expect(ServiceCheck.silence("ibeacon-gateway.service", Failure(.noPermission, "no")) == nil)
     }
 }
 

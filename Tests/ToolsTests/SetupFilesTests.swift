@@ -1,4 +1,5 @@
 import Glibc
+import System
 import TestSupport
 import Testing
 
@@ -14,6 +15,24 @@ import Testing
         var status = stat()
         stat(directory.file(name), &status)
         return status
+    }
+
+    @Test(
+        arguments: [
+            (EACCES, "/etc/x cannot be written; run: sudo ibeacon-gateway setup"),
+            (EPERM, "/etc/x cannot be written; run: sudo ibeacon-gateway setup"),
+            (EROFS, "/etc/x cannot be written: Read-only file system"),
+        ])
+    func `sudo is advised where a right is missing, and not on a file system that nobody can write to`(
+        code: CInt, text: String
+    ) {
+        let failure = SetupFiles.unwritable("/etc/x", because: code)
+        #expect(failure.message == text && failure.code == .noPermission)
+    }
+
+    @Test func `A directory is made with those above it`() throws {
+        try SetupFiles.prepare(directory.file("a/b/etc"))
+        #expect(status("a/b/etc").st_mode & S_IFMT == S_IFDIR)
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give files to another group"))

@@ -115,6 +115,18 @@ import Testing
         }
         #expect(failure?.code == .unavailable)
         #expect(failure?.message.hasPrefix("the service does not run") == true)
+        #expect(failure?.message.hasSuffix("; start it with --state-dir \(directory.path)") == true)
+    }
+
+    @Test(
+        arguments: [
+            ("/var/lib/ibeacon-gateway", "start it with: sudo systemctl start ibeacon-gateway"),
+            ("/var/lib/ibeacon-gateway-rooms", "start it with: sudo systemctl start ibeacon-gateway-rooms"),
+            ("/var/lib/ibeacon-gateway-rooms@barn", "start it with: sudo systemctl start ibeacon-gateway-rooms@barn"),
+            ("/data/state", "start it with --state-dir /data/state"),
+        ])
+    func `What starts the service is named by its state directory`(directory: String, command: String) {
+        #expect(StatusClient.start(directory) == command)
     }
 }
 

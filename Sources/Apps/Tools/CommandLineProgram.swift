@@ -13,6 +13,7 @@ package enum CommandLineProgram {
         Terminal.occupyStandardDescriptors()
         let words = Array(Swift.CommandLine.arguments.dropFirst())
         do {
+            try needUTF8()
             let code = try run(words)
             Terminal.closeOutput()
             exit(code.rawValue)
@@ -22,6 +23,18 @@ package enum CommandLineProgram {
         } catch {
             Terminal.printError("ibeacon-gateway: \(error)")
             exit(ExitCode.software.rawValue)
+        }
+    }
+
+    /// A name that is not UTF-8 would become another one without a word.
+    private static func needUTF8() throws(Failure) {
+        for index in 1..<max(1, Int(Swift.CommandLine.argc)) {
+            guard let word = Swift.CommandLine.unsafeArgv[index], String(validatingCString: word) == nil else {
+                continue
+            }
+            throw Failure(
+                .usage,
+                "the word '\(String(cString: word))' is not UTF-8; set the characters of the terminal to UTF-8")
         }
     }
 

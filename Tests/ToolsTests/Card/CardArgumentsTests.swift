@@ -43,7 +43,10 @@ import Testing
         (["--host", "a.lan", "--ssh-key", "@jane.pub"], "goes with --user"),
         (["--host", "a.lan", "--user", "root", "--ssh-key", "@jane.pub"], "not root"),
         (["--host", "a.lan", "--user", "jane", "--ssh-key", "@wifi"], "a public key"),
-        (["--host", "mqtt://a.lan", "--ca-file", "@ca"], "write mqtts://"),
+        (
+            ["--host", "mqtt://a.lan", "--ca-file", "@ca"],
+            "the address of the broker says without TLS, and --ca-file with it; write mqtts://"
+        ),
         (["--host", "a.lan", "--timezone", "../etc"], "time zone"),
         (["--host", "a.lan", "--timezone", "/etc/passwd"], "time zone"),
         (["--host", "a.lan", "--site-key-file", "@empty"], "is empty"),

@@ -106,6 +106,28 @@ import Testing
         #expect(!text("calls").contains("apt-get"))
     }
 
+    @Test func `A package that a person has removed is not installed again, unless there is another card`() throws {
+        try installs("echo 'all is well'")
+        #expect(try start().code == 0)
+        unlink(directory.file("installed"))
+        unlink(directory.file("calls"))
+        let (code, said) = try start()
+        #expect(code == 0, "\(said)")
+        #expect(!text("calls").contains("apt-get"), "\(text("calls"))")
+        #expect(report.hasSuffix("\nTo install it: sudo apt-get install ibeacon-gateway\n"), "\(report)")
+        // In an upgrade it is neither installed nor removed.
+        try program("dpkg-query", "printf unpacked")
+        _ = try start()
+        #expect(text("calls").contains("apt-get"))
+        // Another card is another instance of cloud-init.
+        try installs("echo 'all is well'")
+        unlink(directory.file("installed"))
+        unlink(directory.file("calls"))
+        unlink(directory.file("var/lib/cloud/instance/ibeacon-gateway.installed"))
+        #expect(try start().code == 0)
+        #expect(text("calls").contains("apt-get"))
+    }
+
     @Test func `What doctor finds wrong stands on the boot partition, and the script goes on`() throws {
         try installs("echo 'BAD  broker  the broker does not accept us: not authorised'; exit 69")
         #expect(try start().code == 1)

@@ -46,11 +46,16 @@ enum CardCommand {
         try CardWriter.check(folder)
         guard !arguments.has("quiet") else { return .ok }
         let names = card.contents.map(\.name).joined(separator: ", ")
+        let isOnCard = CardWriter.isBootPartition(folder)
+        let next =
+            isOnCard
+            ? "That is the boot partition of a card: eject it, and put the card into the machine. It needs Raspberry Pi OS 13 (trixie)."
+            : "Copy them onto the boot partition (bootfs) of a card with Raspberry Pi OS 13 (trixie), in the place of those that are there."
         Terminal.print(
             """
             Wrote \(names) into \(folder), for the gateway '\(card.name)' in \(room).
-            Copy them onto the boot partition (bootfs) of a card with Raspberry Pi OS 13 (trixie), in the place of those that are there.
-            \(CardWriter.remark(on: [card]))
+            \(next)
+            \(CardWriter.remark(on: [card], isOnCard: isOnCard))
             What is missing after the first boot stands in ibeacon-gateway.txt on that partition.
             """)
         return .ok

@@ -64,7 +64,7 @@ struct CardOffer {
             entry.login = (name, Secret(Self.asked))
             needs.append(
                 "The command asks for the password of '\(name)' at the broker. Make this login there, with the rights that "
-                    + "'sudo ibeacon-gateway acl --gateways \(Self.quoted(name))' prints here.")
+                    + "'sudo ibeacon-gateway acl --gateways \(ShellWord.of(name))' prints here.")
         }
         if configuration.rooms?.hasKey == true {
             words += ["--site-key-file", Self.siteKey]
@@ -93,10 +93,7 @@ struct CardOffer {
             throw Failure(
                 .usage, "the broker is on this machine: write the name or address by which other machines reach it")
         }
-        let place: BrokerHost
-        do throws(BrokerHost.Problem) { place = try BrokerHost(host) } catch {
-            throw Failure(.usage, "this broker cannot be used: \(error.reason)")
-        }
+        let place = try BrokerHost(given: host)
         if broker.caFile != nil {
             words += ["--ca-file", Self.authority]
             template.add("caFile", "(the content of \(Self.authority))\n")
@@ -118,17 +115,7 @@ struct CardOffer {
     }
 
     /// The command for a shell.
-    var command: String { words.map(Self.quoted).joined(separator: " ") }
-
-    private static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-_./:@".utf8.contains(byte)
-        }
-        return isPlain && !word.isEmpty
-            ? word : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
-    }
+    var command: String { words.map(ShellWord.of).joined(separator: " ") }
 }
 
 extension CardOffer {

@@ -109,14 +109,15 @@ extension CardTemplate {
             add("caFile", String(decoding: bytes, as: UTF8.self))
             members["tls"] = true
         }
-        try setBroker(host: arguments.value("host"), port: arguments.value("port"))
-        if arguments.has("ca-file"), members["tls"]?.asBool == false {
-            throw Failure(.usage, "the address of --host says without TLS, and --ca-file with it; write mqtts://")
-        }
+        try setBroker(
+            host: arguments.value("host"), port: arguments.value("port"),
+            beside: arguments.has("ca-file") ? "ca-file" : nil)
     }
 
     /// What the options say of the broker. Whether it has a certificate authority must be known before.
-    mutating func setBroker(host: String?, port: String?) throws(Failure) {
+    ///
+    /// - Parameter option: An option by which the connection is encrypted; nil: none is given.
+    mutating func setBroker(host: String?, port: String?, beside option: String? = nil) throws(Failure) {
         if let text = port {
             guard let port = UInt16(text), port > 0 else {
                 throw Failure(.usage, "--port '\(text)' is not a port; write 1 to 65535")
@@ -129,10 +130,8 @@ extension CardTemplate {
             }
             return
         }
-        let broker: BrokerHost
-        do throws(BrokerHost.Problem) { broker = try BrokerHost(host) } catch {
-            throw Failure(.usage, "this broker cannot be used: \(error.reason)")
-        }
+        let broker = try BrokerHost(given: host)
+        try broker.check(beside: option)
         members["host"] = .string(broker.name)
         if let tls = broker.tls { members["tls"] = .bool(tls) }
         guard port == nil else { return }
@@ -177,7 +176,12 @@ extension CardTemplate {
         guard isatty(STDIN_FILENO) == 1 else {
             throw Failure(.usage, "standard input is not a terminal; give --\(option) FILE")
         }
-        return Secret(try Dialogue(isInteractive: true).askSecret(question))
+        let text = try Dialogue(isInteractive: true).askSecret(question)
+        // The service of the machine would not start with an empty one.
+        guard !text.isEmpty else {
+            throw Failure(.usage, "the answer to '\(question)' is empty; no card was made")
+        }
+        return Secret(text)
     }
 
     private static func firstLine(of file: String) throws(Failure) -> Secret {

@@ -49,7 +49,7 @@ struct CardWriter {
     }
 
     /// Whether a folder is the boot partition of Raspberry Pi OS.
-    private static func isBootPartition(_ folder: String) -> Bool { FileAccess.exists("\(folder)/cmdline.txt") }
+    static func isBootPartition(_ folder: String) -> Bool { FileAccess.exists("\(folder)/cmdline.txt") }
 
     /// Asks cloud-init for its opinion where it is installed.
     static func check(_ folder: String) throws(Failure) {
@@ -61,11 +61,13 @@ struct CardWriter {
     }
 
     /// What a person must know of the files: which secrets they hold, and until when.
-    static func remark(on cards: [BootCard]) -> String {
+    ///
+    /// - Parameter isOnCard: Whether they are on the card already, and in no folder besides.
+    static func remark(on cards: [BootCard], isOnCard: Bool = false) -> String {
         let secrets = BootCard.HeldSecret.allCases.filter { secret in cards.contains { $0.secrets.contains(secret) } }
         let names = secrets.map(\.rawValue).joined(separator: ", ")
         return (secrets.isEmpty ? "They hold the configuration" : "They hold secrets (\(names))")
-            + " until the first boot has moved \(secrets.isEmpty ? "it" : "them") off the card. "
-            + "Delete the folder when the machine runs."
+            + " until the first boot has moved \(secrets.isEmpty ? "it" : "them") off the card."
+            + (isOnCard ? "" : " Delete the folder when the machine runs.")
     }
 }

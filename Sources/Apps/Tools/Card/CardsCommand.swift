@@ -28,8 +28,8 @@ enum CardsCommand {
         for card in cards { try writer.write(card, to: "\(folder)/\(card.hostName)") }
         if let first = cards.first { try CardWriter.check("\(folder)/\(first.hostName)") }
         guard !arguments.has("quiet") else { return .ok }
-        let names = cards.map(\.name).joined(separator: ",")
-        let settings = arguments.value("config").map { " --config \($0)" } ?? ""
+        let names = ShellWord.of(cards.map(\.name).joined(separator: ","))
+        let settings = arguments.value("config").map { " --config \(ShellWord.of($0))" } ?? ""
         Terminal.print(
             """
             Wrote \(cards.count) cards into \(folder), each in the folder of its host name.

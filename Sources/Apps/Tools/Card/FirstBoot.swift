@@ -64,7 +64,17 @@ enum FirstBoot {
                 >"$boot/ibeacon-gateway.new" && mv -f "$boot/ibeacon-gateway.new" "$boot/ibeacon-gateway.txt" && sync
         }
 
-        is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' ibeacon-gateway 2>/dev/null)" = installed ]; }
+        # status: that of the package in dpkg's words; nothing if dpkg does not know it
+        status() { dpkg-query -W -f '${db:Status-Status}' ibeacon-gateway 2>/dev/null; }
+
+        is_installed() { [ "$(status)" = installed ]; }
+
+        # was_removed: whether a person has removed the package after this card had it installed. Another card is another instance of
+        # cloud-init. In an upgrade the package has other words.
+        was_removed() {
+            [ -e "$cloud/ibeacon-gateway.installed" ] || return 1
+            case $(status) in '' | config-files | not-installed) ;; *) return 1 ;; esac
+        }
 
         # apt WORD...: waits neither for a server that does not answer nor for a person
         apt() {
@@ -138,7 +148,12 @@ enum FirstBoot {
         }
 
         attempt() {
-            if is_installed || install_package; then
+            if was_removed; then
+                code=0
+                tell "The package ibeacon-gateway was removed from this machine, and is not installed again by the card.
+        To install it: sudo apt-get install ibeacon-gateway"
+            elif is_installed || install_package; then
+                [ ! -d "$cloud" ] || touch "$cloud/ibeacon-gateway.installed"
                 give_files
                 found=$(ibeacon-gateway doctor 2>&1)
                 code=$?

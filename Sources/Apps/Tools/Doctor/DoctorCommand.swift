@@ -21,10 +21,8 @@ enum DoctorCommand {
 
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.first { throw Failure(.usage, "doctor takes no '\(word)'") }
+        try check(arguments)
         if let path = arguments.value("report") { return try DoctorReport.run(path, arguments) }
-        for option in ["duration", "force"] where arguments.has(option) {
-            throw Failure(.usage, "--\(option) goes with --report FILE")
-        }
         let listening = try arguments.seconds("listen") ?? .seconds(3)
         let findings = try examine(arguments, listening: listening)
         let isWell = findings.allSatisfy(\.isWell)
@@ -41,6 +39,20 @@ enum DoctorCommand {
             }
         }
         return isWell ? .ok : .unavailable
+    }
+
+    /// Refuses options that would have no effect.
+    static func check(_ arguments: Arguments) throws(Failure) {
+        guard !arguments.has("report") else {
+            guard !arguments.has("listen") else {
+                throw Failure(
+                    .usage, "--listen is for the checks, and --report makes none; --duration says how long it measures")
+            }
+            return
+        }
+        for option in ["duration", "force"] where arguments.has(option) {
+            throw Failure(.usage, "--\(option) goes with --report FILE")
+        }
     }
 
     private static func examine(_ arguments: Arguments, listening: Duration) throws -> [DoctorFinding] {

@@ -54,8 +54,10 @@ enum EnrolmentText {
             return key
         case .noKey(let address):
             let region =
-                address.map { "if it stays the same, a region can name it: regions add '\(name):mac:\($0)'" }
-                ?? "see: scan --all"
+                address.map {
+                    "if it stays the same, a region can name it: sudo ibeacon-gateway regions add "
+                        + ShellWord.quoted("\(name):mac:\($0)")
+                } ?? "see: sudo ibeacon-gateway scan --all"
             throw Failure(
                 .badData,
                 "the device has paired and given no identity key, so its address does not change; \(region)")

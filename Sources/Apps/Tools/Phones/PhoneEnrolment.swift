@@ -44,7 +44,7 @@ final class PhoneEnrolment {
         guard geteuid() == 0 else {
             throw Failure(
                 .noPermission,
-                "only root may pair and read the key; run: sudo ibeacon-gateway phones add '\(name)'")
+                "only root may pair and read the key; run: sudo ibeacon-gateway phones add \(ShellWord.quoted(name))")
         }
         let enrolment = try PhoneEnrolment(arguments, settings)
         let end = try enrolment.run()

@@ -53,8 +53,9 @@ enum PhonesCommand {
             }
             let phone = try add(words[1], arguments, settings)
             if !arguments.has("quiet") {
+                let region = ShellWord.quoted("\(words[1]):\(phone.uuid)")
                 Terminal.printError(
-                    "and for enter and leave: sudo ibeacon-gateway regions add '\(words[1]):\(phone.uuid)'")
+                    "and for enter and leave: sudo ibeacon-gateway regions add \(region)")
             }
             Terminal.print("\(words[1]):\(phone.uuid)")
         case ("remove", 2): try remove(words[1], arguments, settings)
@@ -65,9 +66,9 @@ enum PhonesCommand {
             throw Failure(.usage, "phones has no '\(word)'\(hint(for: word, among: actions))")
         case ("list", _): throw Failure(.usage, "phones list takes no '\(words[1])'")
         case (let word?, 3...):
-            let name = Terminal.printable(words.dropFirst().joined(separator: " "))
+            let name = ShellWord.quoted(words.dropFirst().joined(separator: " "))
             throw Failure(
-                .usage, "'\(words[2])' is unexpected; quote a name that contains spaces: phones \(word) '\(name)'")
+                .usage, "'\(words[2])' is unexpected; quote a name that contains spaces: phones \(word) \(name)")
         default:
             throw Failure(
                 .usage,
@@ -91,7 +92,7 @@ enum PhonesCommand {
         }
         guard !isJSON else { return Terminal.print(json: JSONValue.array(rows).text) }
         guard !phones.isEmpty else {
-            return Terminal.print("none yet; add one with: ibeacon-gateway phones add NAME")
+            return Terminal.print("none yet; add one with: sudo ibeacon-gateway phones add NAME")
         }
         guard !known.isEmpty else {
             return Terminal.print(Terminal.table(["PHONE", "UUID"], phones.map { [$0.name, "\($0.key.uuid)"] }))
@@ -233,8 +234,9 @@ enum PhonesCommand {
             Terminal.print(
                 "\(name) is not heard: none of \(listener.privateAddresses) private addresses fits its key. Unlock the "
                     + "phone and hold it to the antenna. If it is still not heard, it was reset or replaced and has "
-                    + "another key: ibeacon-gateway phones add '\(name)'. A phone that is paired with this machine is heard "
-                    + "under the address of the pairing (bluetoothctl devices Paired) and not by its key")
+                    + "another key: sudo ibeacon-gateway phones add \(ShellWord.quoted(name)). A phone that is paired with "
+                    + "this machine is heard under the address of the pairing (bluetoothctl devices Paired) and not by its key"
+            )
             return .unavailable
         }
         let heard = listener.best

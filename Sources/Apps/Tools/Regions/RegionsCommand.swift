@@ -60,11 +60,12 @@ enum RegionsCommand {
         }
         if action == "list", let operand {
             throw Failure(
-                .usage, "\(name) list takes no '\(operand)'; for one \(context.noun): \(name) show '\(operand)'")
+                .usage,
+                "\(name) list takes no '\(operand)'; for one \(context.noun): \(name) show \(ShellWord.quoted(operand))"
+            )
         }
         switch action {
         case "list":
-            if let operand { throw Failure(.usage, "\(name) list takes no '\(operand)'; \(name) show \(operand)?") }
             try list(context, isJSON: arguments.has("json"))
         case "show": try show(try need(operand, "\(name) show RID"), context)
         case "add": try add(try need(operand, "\(name) add NAME:UUID[:MAJOR[:MINOR]]"), arguments, context)
@@ -101,7 +102,7 @@ enum RegionsCommand {
             return Terminal.print(
                 waiting > 0
                     ? "none yet; the configuration file has \(counted(waiting, "waypoint")), which the service takes when it starts"
-                    : "none yet; add one with: ibeacon-gateway \(context.command) add NAME:UUID[:MAJOR[:MINOR]]")
+                    : "none yet; add one with: sudo ibeacon-gateway \(context.command) add NAME:UUID[:MAJOR[:MINOR]]")
         }
         let rows = owned.flatMap { owner, regions in
             zip(regions, context.areConfigured(regions)).map { region, isConfigured in
@@ -163,7 +164,8 @@ enum RegionsCommand {
 
     private static func add(_ text: String, _ arguments: Arguments, _ context: Context) throws {
         guard !text.hasPrefix("owntracks:") else {
-            throw Failure(.usage, "for a link write: ibeacon-gateway \(context.command) import '\(text)'")
+            throw Failure(
+                .usage, "for a link write: sudo ibeacon-gateway \(context.command) import \(ShellWord.quoted(text))")
         }
         let shown = RegionDescription.shown(text)
         let description = try mapError({ Failure(.badData, "'\(shown)' cannot be used: \($0)") }) {

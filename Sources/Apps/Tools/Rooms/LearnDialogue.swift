@@ -27,12 +27,9 @@ enum LearnDialogue {
         _ request: FeedDecoder.LearnRequest, _ topics: SiteTopics,
         orUntil isDone: ([String: [UInt8]]) -> Bool = { _ in false }
     ) throws -> LearnAnswer? {
-        var reply = LearnReply(to: request)
-        topics.onAnswer = { reply.take($0, $1) }
-        defer { topics.onAnswer = nil }
-        try topics.publish(.learn(site: topics.identity.site), request.payload)
-        try topics.wait(patience) { reply.isOver || isDone($0) }
-        try needNoRefusal(reply)
+        let reply = try exchange(request, topics) { reply in
+            try topics.wait(patience) { reply().isOver || isDone($0) }
+        }
         guard reply.answer != nil || isDone(topics.retained) else { throw unconfirmed }
         return reply.answer
     }
@@ -45,18 +42,15 @@ enum LearnDialogue {
     static func train(
         _ request: FeedDecoder.LearnRequest, for duration: Duration, _ topics: SiteTopics, show: (Duration) -> Void
     ) throws -> LearnAnswer {
-        var reply = LearnReply(to: request)
-        topics.onAnswer = { reply.take($0, $1) }
-        defer { topics.onAnswer = nil }
-        try topics.publish(.learn(site: topics.identity.site), request.payload)
         let end = Clocks.now().advanced(by: duration)
-        while !reply.isOver, Clocks.now() < end {
-            show(Clocks.now().duration(to: end))
-            try topics.wait(min(.seconds(1), Clocks.now().duration(to: end))) { _ in reply.isOver }
+        let reply = try exchange(request, topics) { reply in
+            while !reply().isOver, Clocks.now() < end {
+                show(Clocks.now().duration(to: end))
+                try topics.wait(min(.seconds(1), Clocks.now().duration(to: end))) { _ in reply().isOver }
+            }
+            if !reply().isOver { show(.zero) }
+            try topics.wait(patience) { _ in reply().isOver }
         }
-        if !reply.isOver { show(.zero) }
-        try topics.wait(patience) { _ in reply.isOver }
-        try needNoRefusal(reply)
         if let answer = reply.answer { return answer }
         guard reply.hasBegun else { throw unconfirmed }
         throw Failure(
@@ -65,9 +59,22 @@ enum LearnDialogue {
         )
     }
 
-    private static func needNoRefusal(_ reply: LearnReply) throws(Failure) {
-        guard let reason = reply.refusal else { return }
-        throw Failure(.badData, Terminal.printable("the service refuses: \(reason)"))
+    /// Publishes a request, and collects what is answered to it.
+    ///
+    /// - Parameter wait: Waits for as long as an answer may come. It is given what was answered so far.
+    /// - Throws: `badData` with the service's reason if it refuses.
+    private static func exchange(
+        _ request: FeedDecoder.LearnRequest, _ topics: SiteTopics, wait: (() -> LearnReply) throws -> Void
+    ) throws -> LearnReply {
+        var reply = LearnReply(to: request)
+        topics.onAnswer = { reply.take($0, $1) }
+        defer { topics.onAnswer = nil }
+        try topics.publish(.learn(site: topics.identity.site), request.payload)
+        try wait { reply }
+        if let reason = reply.refusal {
+            throw Failure(.badData, Terminal.printable("the service refuses: \(reason)"))
+        }
+        return reply
     }
 
     private static var unconfirmed: Failure {

@@ -9,7 +9,9 @@ import System
 enum RoomsStatusCommand {
     static func run(_ arguments: Arguments) throws -> ExitCode {
         if let word = arguments.operands.dropFirst().first {
-            throw Failure(.usage, "rooms status takes no '\(word)'; for one tag: ibeacon-gateway rooms find '\(word)'")
+            throw Failure(
+                .usage,
+                "rooms status takes no '\(word)'; for one tag: ibeacon-gateway rooms find \(ShellWord.quoted(word))")
         }
         let settings = try Settings.load(arguments, stateDirectory: RoomServiceProcess.defaultStateDirectory)
         let topics = try SiteTopics(settings, filters: SiteStatus.filters, optional: SiteStatus.optionalFilters)

@@ -58,7 +58,8 @@ struct BeaconQuestion {
         guard (try? SetupRegions.region(wish)) != nil, !beacon.isEmpty else { return }
         throw Failure(
             .usage,
-            "--beacon '\(wish)' begins with the name '\(name)'; the name goes into --region: --region '\(name)' --beacon '\(beacon)'"
+            "--beacon '\(wish)' begins with the name '\(name)'; the name goes into --region: "
+                + "--region \(ShellWord.quoted(name)) --beacon \(ShellWord.quoted(beacon))"
         )
     }
 

@@ -19,13 +19,16 @@ enum BrokerSearch {
         var brokers: [Address] = []
         /// Whether the broker is this machine's. In the network every machine can answer.
         var isHere = false
+        /// Whether one was looked for. One with TLS is not: its name must be one of its certificate, and a search tells no such name.
+        var isSought = true
 
         /// The brokers in words.
         private var text: String { brokers.map { "\($0.host):\($0.port)" }.joined(separator: ", ") }
 
         /// What was found, for the dialogue.
         var sentence: String {
-            switch brokers.count {
+            guard isSought else { return "With TLS none is looked for: its name must be one of its certificate." }
+            return switch brokers.count {
             case 0: "None was found, here or by mDNS."
             case 1: "Found one at \(text)."
             default: "Found \(brokers.count): \(text)."
@@ -34,8 +37,14 @@ enum BrokerSearch {
 
         /// What is taken without a question.
         ///
-        /// - Throws: If there is none, or if a password would be sent to a machine that nobody has named.
+        /// - Throws: If none was looked for, if there is none, or if a password would be sent to a machine that nobody has named.
         func chosen(hasPassword: Bool) throws(Failure) -> Address {
+            guard isSought else {
+                throw Failure(
+                    .usage,
+                    "with TLS no broker is looked for, because its name must be one of its certificate; name it with --host"
+                )
+            }
             guard let first = brokers.first else {
                 throw Failure(.unavailable, "no MQTT broker was found, here or by mDNS; name it with --host")
             }

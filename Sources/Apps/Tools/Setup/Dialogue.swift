@@ -15,8 +15,7 @@ struct Dialogue {
     /// - Parameter standard: The answer for an empty line, and without a terminal.
     func ask(_ question: String, _ standard: String) throws(Failure) -> String {
         guard isInteractive else { return standard }
-        prompt("\(question)\(standard.isEmpty ? "" : " [\(standard)]"): ")
-        let answer = try readLine()
+        let answer = try line(after: "\(question)\(standard.isEmpty ? "" : " [\(standard)]"): ")
         return answer.isEmpty ? standard : answer
     }
 
@@ -24,8 +23,7 @@ struct Dialogue {
     func confirm(_ question: String, _ standard: Bool) throws(Failure) -> Bool {
         guard isInteractive else { return standard }
         while true {
-            prompt("\(question) [\(standard ? "Y/n" : "y/N")]: ")
-            switch try readLine().lowercased() {
+            switch try line(after: "\(question) [\(standard ? "Y/n" : "y/N")]: ").lowercased() {
             case "": return standard
             case "y", "yes": return true
             case "n", "no": return false
@@ -43,8 +41,6 @@ struct Dialogue {
             silent.c_lflag &= ~tcflag_t(ECHO)
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         }
-        // The prompt comes after the echo is off: an early answer must be neither shown nor discarded.
-        prompt("\(question): ")
         defer {
             if isTerminal {
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
@@ -52,13 +48,23 @@ struct Dialogue {
                 show("")
             }
         }
-        return try readLine()
+        // The prompt comes after the echo is off: an early answer must be neither shown nor discarded.
+        return try line(after: "\(question): ")
     }
 
-    private func prompt(_ text: String) { Terminal.prompt(text) }
+    /// Prompts until the answer is UTF-8. A terminal with other characters would change names and passwords without a word.
+    private func line(after prompt: String) throws(Failure) -> String {
+        while true {
+            Terminal.prompt(prompt)
+            if let line = try readLine() { return line }
+            show("That is not UTF-8. Set the characters of the terminal to UTF-8, or write ASCII.")
+        }
+    }
 
     /// One line of standard input, without the line end and surrounding blanks.
-    private func readLine() throws(Failure) -> String {
+    ///
+    /// - Returns: nil if it is not UTF-8.
+    private func readLine() throws(Failure) -> String? {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
         while true {
@@ -69,6 +75,6 @@ struct Dialogue {
             guard bytes.count < 4096 else { throw Failure(.badData, "that line is too long") }
             bytes.append(byte)
         }
-        return String(String(decoding: bytes, as: UTF8.self)[...].trimmed)
+        return String(validating: bytes, as: UTF8.self).map { String($0[...].trimmed) }
     }
 }

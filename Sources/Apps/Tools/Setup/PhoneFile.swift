@@ -49,7 +49,7 @@ struct PhoneFile {
         if !storesRegions, count > 0 {
             remarks.append(
                 "Not taken, because --config-only stores no regions: \(counted(count, "waypoint")). Afterwards: "
-                    + "ibeacon-gateway regions import \(path)")
+                    + "sudo ibeacon-gateway regions import \(ShellWord.of(path))")
         }
         tell(json, regionCount: storesRegions ? count : 0)
     }

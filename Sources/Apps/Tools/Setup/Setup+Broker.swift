@@ -30,8 +30,8 @@ extension Setup {
         if let given = arguments.value("host") {
             return try take(given, port: try givenPort())
         }
-        dialogue.show("Looking for an MQTT broker …")
-        let found = tls ? BrokerSearch.Found() : BrokerSearch.find()
+        if !tls { dialogue.show("Looking for an MQTT broker …") }
+        let found = tls ? BrokerSearch.Found(isSought: false) : BrokerSearch.find()
         guard dialogue.isInteractive else {
             let broker = try found.chosen(hasPassword: password != nil)
             dialogue.show(found.sentence)
@@ -47,18 +47,15 @@ extension Setup {
 
     /// Takes a broker as a person writes it: with a scheme or a port, too.
     private mutating func take(_ text: String, port given: UInt16?) throws {
-        let broker: BrokerHost
-        do throws(BrokerHost.Problem) { broker = try BrokerHost(text) } catch {
-            // The text may contain a password.
-            throw Failure(.usage, "this broker cannot be used: \(error.reason)")
-        }
-        if let secure = ["tls", "ca-file"].first(where: arguments.has), broker.tls == false {
-            throw Failure(.usage, "the address of the broker says without TLS, and --\(secure) with it; write mqtts://")
-        }
+        let broker = try BrokerHost(given: text)
+        try broker.check(beside: encryptingOption)
         host = broker.name
         tls = broker.tls ?? tls
         port = given ?? broker.port.flatMap(UInt16.init(exactly:)) ?? (tls ? 8883 : 1883)
     }
+
+    /// The option, if any, by which the connection is encrypted.
+    private var encryptingOption: String? { ["tls", "ca-file"].first(where: arguments.has) }
 
     private func givenPort() throws(Failure) -> UInt16? {
         guard let text = arguments.value("port") else { return nil }
@@ -103,13 +100,14 @@ extension Setup {
                     "the broker cannot be used as it is; nothing was written (--no-test writes anyway"
                         + (without ? "; Home Assistant uses it, and --no-home-assistant leaves that out)" : ")"))
             }
-            try mend()
+            // A login helps where something answers.
+            try mend(isReached: findings.contains(where: \.isWell))
         }
     }
 
     /// Asks for other answers after a failure, or ends.
-    private mutating func mend() throws {
-        if try dialogue.confirm("Try with a user name and password?", username == nil) {
+    private mutating func mend(isReached: Bool) throws {
+        if try isReached && dialogue.confirm("Try with a user name and password?", username == nil) {
             username = try dialogue.ask("User name", username ?? "")
             guard username?.isEmpty == false else {
                 // MQTT 3.1.1, 3.1.2.9: no password without a user name.
@@ -119,11 +117,10 @@ extension Setup {
             let text = try dialogue.askSecret("Password")
             password = text.isEmpty ? nil : Secret(text)
         } else if try dialogue.confirm("Try another broker?", true) {
-            host = try dialogue.ask("MQTT broker", host)
-            let text = try dialogue.ask("Port", "\(port)")
-            guard let port = UInt16(text) else { return dialogue.show("'\(text)' is not a port.") }
-            self.port = port
-            tls = try dialogue.confirm("With TLS?", port == 8883)
+            let other = try OtherBroker(
+                asking: dialogue, after: (host, port), username: username, beside: encryptingOption)
+            (host, port, tls) = (other.host, other.port, other.tls)
+            if !other.getsLogin { (username, password) = (nil, nil) }
         } else {
             throw Failure(.unavailable, "no usable broker; nothing was written")
         }

@@ -35,7 +35,7 @@ extension Setup {
         } catch let failure as Failure {
             dialogue.show(
                 "The phone '\(Terminal.printable(phone))' is not enrolled: \(failure.message). Everything else is set up; "
-                    + "for the phone: sudo ibeacon-gateway phones add '\(Terminal.printable(phone))'")
+                    + "for the phone: sudo ibeacon-gateway phones add \(ShellWord.quoted(phone))")
             return false
         }
     }

@@ -1,13 +1,8 @@
-import System
-
 extension Setup {
     /// Asks whether this machine runs the rooms service. A site needs one, whatever the number of its gateways.
     mutating func chooseRoomsService() throws {
         guard isForService, SystemService.rooms.isInstalled else {
-            guard !arguments.has("rooms-service") else {
-                throw Failure(
-                    .usage, "--rooms-service starts \(SystemService.rooms.unit), which this machine does not have")
-            }
+            guard !arguments.has("rooms-service") else { throw SetupServices.noRooms(isForService: isForService) }
             return
         }
         // The service stays as it is if the option is missing and no person can be asked.

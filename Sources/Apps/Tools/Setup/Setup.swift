@@ -59,11 +59,7 @@ struct Setup {
 
     /// Detects failures early that would otherwise happen at the end.
     mutating func prepare() throws {
-        let directory = SetupFiles.directory(of: path)
-        try FileAccess.createDirectory(directory)
-        guard access(directory, W_OK) == 0 else {
-            throw Failure(.noPermission, "\(directory) cannot be written; run: sudo ibeacon-gateway setup")
-        }
+        try SetupFiles.prepare(SetupFiles.directory(of: path))
         // With --config-only a file that would be the same may stay.
         guard FileAccess.exists(path), !arguments.has("force"), !arguments.has("config-only") else { return }
         let question = "There is a configuration already, \(path). Make a new one, and keep that one as \(path).old?"
@@ -141,10 +137,13 @@ struct Setup {
     }
 
     /// What is shown at the end, by the files that were written.
-    func conclusion() throws -> SetupConclusion {
+    ///
+    /// - Parameter isStarted: Whether the service was started with them.
+    func conclusion(isStarted: Bool) throws -> SetupConclusion {
         SetupConclusion(
             settings: try Settings(readingFrom: path, stateDirectory: stateDirectory),
-            needsRoomsService: origin?.tags.isEmpty == false && runsRoomsService != true, isForService: isForService)
+            needsRoomsService: origin?.tags.isEmpty == false && runsRoomsService != true, isForService: isForService,
+            isStarted: isStarted)
     }
 
     /// The device, or the room as a topic level: `Living room` becomes `living-room`.

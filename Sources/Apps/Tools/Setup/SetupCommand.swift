@@ -82,6 +82,10 @@ enum SetupCommand {
         guard !(arguments.has("home-assistant") && arguments.has("no-home-assistant")) else {
             throw Failure(.usage, "--home-assistant and --no-home-assistant exclude each other")
         }
+        guard !(arguments.has("rooms-service") && arguments.has("no-service")) else {
+            throw Failure(
+                .usage, "--rooms-service starts a service, and --no-service starts none; give only one of them")
+        }
         try SetupScanner(arguments.value("scanner")).check()
         let asks = !arguments.has("yes") && !writesAlone
         guard !asks || isatty(STDIN_FILENO) == 1 else {
@@ -113,9 +117,9 @@ enum SetupCommand {
         }
         let isComplete = try setup.enrolPhone()
         let services = SetupServices(stateDirectory: setup.stateDirectory, dialogue: setup.dialogue)
-        if setup.isForService { try services.startGateway() }
+        let isStarted = try setup.isForService && services.startGateway()
         if let isWanted = setup.runsRoomsService { try services.switchRoomsService(on: isWanted) }
-        try setup.conclusion().show()
+        try setup.conclusion(isStarted: isStarted).show()
         return isComplete ? .ok : .temporaryFailure
     }
 }

@@ -11,6 +11,11 @@ struct SetupConclusion {
     let needsRoomsService: Bool
     /// Whether these are the files of the service, which only root and the service may read.
     let isForService: Bool
+    /// Whether the service was started with these settings.
+    let isStarted: Bool
+
+    /// The longest time in which the broker admits the service. Its name is looked up, and TLS takes its time.
+    private static let patience: Duration = .seconds(15)
 
     func show() throws {
         if needsRoomsService {
@@ -19,13 +24,15 @@ struct SetupConclusion {
                 "One rooms service decides on the tags. To run it on this machine: "
                     + "sudo systemctl enable --now ibeacon-gateway-rooms")
         }
-        let running = RunningService(of: settings.stateDirectory)
+        let running = RunningService.settled(within: isStarted ? Self.patience : .zero) {
+            RunningService(of: settings.stateDirectory)
+        }
         var findings = ServiceCheck.findings(settings) + ServiceCheck.running(settings, running)
         findings += try RadioCheck.findings(settings, listening: .seconds(3))
         for finding in findings { for line in finding.lines { Terminal.print(line) } }
         let configuration = settings.configuration
         let topics = configuration.trackers.map(\.topics.base)
-        for topic in topics { Terminal.print("Who comes and goes is published on \(topic)/event.") }
+        for topic in topics { Terminal.print(publication(on: topic, isConnected: running?.isConnected == true)) }
         if let line = Self.pageLine(configuration.statusPage, running) { Terminal.print(line) }
         if !configuration.broker.isOffline {
             let line = SubscribeLine(
@@ -37,6 +44,20 @@ struct SetupConclusion {
         }
         Terminal.print("Who is near: sudo ibeacon-gateway scan")
         Terminal.print("If it fails: sudo ibeacon-gateway doctor")
+    }
+
+    /// Where a tracker's events go. Only what is connected publishes.
+    ///
+    /// - Parameters:
+    ///   - base: The base topic of the tracker.
+    ///   - isConnected: Whether the running service is connected to the broker.
+    func publication(on base: String, isConnected: Bool) -> String {
+        guard !settings.configuration.broker.isOffline else {
+            return "Nothing is published (port 0); who comes and goes is shown by: sudo ibeacon-gateway history"
+        }
+        guard !(isStarted && isConnected) else { return "Who comes and goes is published on \(base)/event." }
+        let condition = isStarted ? "is connected" : "runs with these settings"
+        return "Who comes and goes will be published on \(base)/event, once the service \(condition)."
     }
 
     /// How to open the page.

@@ -5,6 +5,22 @@ import System
 
 /// The files that setup writes.
 enum SetupFiles {
+    /// Makes a directory, unless it is there.
+    ///
+    /// - Throws: `noPermission` if no file can be made in it, or in the nearest one above it that is there.
+    static func prepare(_ directory: String) throws(Failure) {
+        var place = directory
+        while !FileAccess.exists(place), !["/", "."].contains(place) { place = self.directory(of: place) }
+        guard access(place, W_OK) == 0 else { throw unwritable(place, because: errno) }
+        try FileAccess.createDirectory(directory)
+    }
+
+    /// - Parameter code: Of the system. Another user may write only where the reason is a missing right.
+    static func unwritable(_ directory: String, because code: CInt) -> Failure {
+        let reason = [EACCES, EPERM].contains(code) ? "; run: sudo ibeacon-gateway setup" : ": \(systemMessage(code))"
+        return Failure(.noPermission, "\(directory) cannot be written\(reason)")
+    }
+
     /// Gives a directory of root's group to the group of the service, which may read it, as the package does. Files that
     /// root makes in it get that group. A directory of another group belongs to a service of another user, and stays.
     /// Does nothing on a machine without the group, and for users other than root.

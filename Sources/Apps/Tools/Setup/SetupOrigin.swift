@@ -57,7 +57,7 @@ struct SetupOrigin {
             dialogue.show(
                 Terminal.printable(
                     "Not made, because --config-only stores no regions: the region with which this gateway listens for its "
-                        + "address. Afterwards: ibeacon-gateway regions add '\(address)'"))
+                        + "address. Afterwards: sudo ibeacon-gateway regions add \(ShellWord.quoted(address))"))
         }
         return SetupOrigin(file)
     }

@@ -7,11 +7,14 @@ struct SetupServices {
     let dialogue: Dialogue
 
     /// Starts the gateway's service, or restarts it with the answers, and waits until it answers.
-    func startGateway() throws {
+    ///
+    /// - Returns: Whether it runs with the answers. It does not where no service manager has it, or this user may not start it.
+    func startGateway() throws -> Bool {
         let service = SystemService.gateway
-        guard service.isInstalled else { return }
+        guard service.isInstalled else { return false }
         guard service.mayBeControlled else {
-            return dialogue.show("To start the service: sudo systemctl restart ibeacon-gateway")
+            dialogue.show("To start the service: sudo systemctl restart ibeacon-gateway")
+            return false
         }
         guard service.control("enable", "--quiet"), service.control("restart") else {
             throw Failure(
@@ -20,6 +23,18 @@ struct SetupServices {
         }
         try StartedService(service: service, stateDirectory: stateDirectory).check()
         dialogue.show("The service runs.")
+        return true
+    }
+
+    /// Why the rooms service cannot be started.
+    ///
+    /// - Parameter isForService: Whether these are the files that the services use.
+    static func noRooms(isForService: Bool) -> Failure {
+        let reason =
+            isForService
+            ? "which this machine does not have"
+            : "with the files in /etc and /var/lib; leave out --config and --state-dir"
+        return Failure(.usage, "--rooms-service starts \(SystemService.rooms.unit), \(reason)")
     }
 
     /// Starts or stops the rooms service according to the answer.

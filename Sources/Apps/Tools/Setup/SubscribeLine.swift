@@ -10,31 +10,20 @@ struct SubscribeLine {
     let needsRoot: Bool
 
     var text: String {
-        var words = ["mosquitto_sub", "-h", Self.quoted(broker.hosts[0]), "-p", "\(broker.port)"]
+        var words = ["mosquitto_sub", "-h", ShellWord.of(broker.hosts[0]), "-p", "\(broker.port)"]
         if let file = broker.caFile {
-            words += ["--cafile", Self.quoted(file)]
+            words += ["--cafile", ShellWord.of(file)]
         } else if broker.tls {
             words += ["--capath", "/etc/ssl/certs"]
         }
         if let username = broker.username {
-            words += ["-u", Self.quoted(username)]
+            words += ["-u", ShellWord.of(username)]
             if let file = broker.password.path {
-                words += ["-P", "\"$(\(needsRoot ? "sudo " : "")cat \(Self.quoted(file)))\""]
+                words += ["-P", "\"$(\(needsRoot ? "sudo " : "")cat \(ShellWord.of(file)))\""]
             }
         }
-        words += ["-v", "-t", Self.quoted(topic)]
+        words += ["-v", "-t", ShellWord.of(topic)]
         let readsFile = broker.caFile != nil
         return (needsRoot && readsFile ? "sudo " : "") + words.joined(separator: " ")
-    }
-
-    /// A word for a shell.
-    private static func quoted(_ text: String) -> String {
-        let isPlain = text.unicodeScalars.allSatisfy { scalar in
-            scalar.isASCII
-                && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil
-                    || "-_./:@%+".unicodeScalars.contains(scalar))
-        }
-        guard !isPlain || text.isEmpty else { return text }
-        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }

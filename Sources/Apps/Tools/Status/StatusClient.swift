@@ -182,7 +182,16 @@ struct StatusClient {
         throw Failure(
             .unavailable,
             "the service does not run, or not with this state directory (\(reason)); "
-                + "start it with: systemctl start ibeacon-gateway")
+                + Self.start(stateDirectory))
+    }
+
+    /// How the service of a state directory is started. systemd names the unit, its state and its runtime directory alike.
+    static func start(_ stateDirectory: String) -> String {
+        let name = String(stateDirectory.split(separator: "/").last ?? "")
+        let isOfUnit = stateDirectory == "/var/lib/\(name)" && name.hasPrefix("ibeacon-gateway")
+        return isOfUnit
+            ? "start it with: sudo systemctl start \(ShellWord.of(name))"
+            : "start it with --state-dir \(ShellWord.of(stateDirectory))"
     }
 
     /// The pause before a service that is busy is asked again.

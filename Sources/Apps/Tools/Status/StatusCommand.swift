@@ -1,6 +1,7 @@
 import Base
 import Configuration
 import JSON
+import RoomsApp
 import Shell
 import Status
 import System
@@ -36,7 +37,10 @@ enum StatusCommand {
         }
         let client = try client(arguments, settings)
         if arguments.has("link") {
-            guard let link = PageLink(reading: try client.order("/link"), machine: PageLink.machine) else {
+            // The states of the rooms services, of one site or of several, are named alike.
+            let isOfRooms = settings.stateDirectory.hasPrefix(RoomServiceProcess.defaultStateDirectory)
+            let answer = try client.order("/link")
+            guard let link = PageLink(reading: answer, isOfRooms: isOfRooms, machine: PageLink.machine) else {
                 throw Failure(.unavailable, "the running service is older than this command: restart it")
             }
             link.show(isAlone: arguments.has("quiet"))
@@ -93,7 +97,7 @@ enum StatusCommand {
             let names = try client.status().trackers.flatMap { $0.regions.map(\.name) }
             let hint =
                 suggestion(for: region, among: names).map { "; did you mean '\($0)'?" }
-                ?? "; 'ibeacon-gateway regions list' shows them"
+                ?? "; 'sudo ibeacon-gateway regions list' shows them"
             throw Failure(.badData, "there is no beacon region '\(region)'\(hint)")
         }
         if isJSON {

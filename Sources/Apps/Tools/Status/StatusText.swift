@@ -61,7 +61,8 @@ struct StatusText {
 
     private static func note(_ phone: StatusSnapshot.PhoneStatus, at now: MonotonicInstant) -> String {
         if phone.isLost(at: now) {
-            return "away, or it was reset and has another key: ibeacon-gateway phones add '\(phone.name)'"
+            return
+                "away, or it was reset and has another key: sudo ibeacon-gateway phones add \(ShellWord.quoted(phone.name))"
         }
         return phone.isOrdered ? "" : "the order of its key is not known yet"
     }

@@ -31,12 +31,25 @@ enum DiskCheck {
                 .disk, "the file system of \(directory) is read-only",
                 remedy: "a worn card becomes read-only: check journalctl -k, and have a new card ready")
         }
-        guard free >= leastRoom, information.f_ffree > 0 || information.f_files == 0 else {
-            return DoctorFinding(
-                .disk, "only \(free >> 20) MiB are free at \(directory)",
-                remedy: "make room: sudo journalctl --vacuum-size=50M")
+        // A file system without a fixed number of files has none of them.
+        return room(
+            directory, free: free, takesFiles: information.f_ffree > 0 || information.f_files == 0)
+    }
+
+    /// - Parameters:
+    ///   - free: Bytes.
+    ///   - takesFiles: Whether the file system has a place (an inode) for another file.
+    static func room(_ directory: String, free: UInt64, takesFiles: Bool) -> DoctorFinding {
+        let place = "\(free >> 20) MiB are free at \(directory)"
+        guard free >= leastRoom else {
+            return DoctorFinding(.disk, "only \(place)", remedy: "make room: sudo journalctl --vacuum-size=50M")
         }
-        return DoctorFinding(.disk, "\(free >> 20) MiB are free at \(directory)")
+        guard takesFiles else {
+            return DoctorFinding(
+                .disk, "\(place), and the file system takes no more files: all inodes are used",
+                remedy: "delete files; where the most are: sudo du --inodes -x / | sort -n | tail")
+        }
+        return DoctorFinding(.disk, place)
     }
 
     /// Seconds for which a refused message is a problem to fix.

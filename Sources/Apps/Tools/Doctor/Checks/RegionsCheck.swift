@@ -52,7 +52,7 @@ enum RegionsCheck {
         guard all.count > mostNamedRegions else { return named }
         let more = all.count - mostNamedRegions
         let text = more == 1 ? "1 other is no beacon region either" : "\(more) others are no beacon regions either"
-        return named + [DoctorFinding(.regions, text, advice: "all are in: ibeacon-gateway regions list")]
+        return named + [DoctorFinding(.regions, text, advice: "all are in: sudo ibeacon-gateway regions list")]
     }
 
     private static var siteAlone: DoctorFinding {
@@ -66,7 +66,8 @@ enum RegionsCheck {
         return DoctorFinding(
             .regions, "there is no beacon region, so there are no transitions",
             remedy:
-                "see who is near with: ibeacon-gateway scan; then: ibeacon-gateway regions add NAME:UUID[:MAJOR[:MINOR]]"
+                "see who is near with: sudo ibeacon-gateway scan; then: "
+                + "sudo ibeacon-gateway regions add NAME:UUID[:MAJOR[:MINOR]]"
         )
     }
 

@@ -1,6 +1,7 @@
 import RoomsApp
 import ServiceDiscovery
 import Shell
+import System
 
 /// Whether the service runs, where systemd has it, and what the running services say.
 enum ServiceCheck {
@@ -38,12 +39,34 @@ enum ServiceCheck {
 
     /// What the running services say: a test beside them may succeed where they fail.
     static func running(_ settings: Settings, _ gateway: RunningService?) -> [DoctorFinding] {
-        var findings = gateway?.findings(of: "the service") ?? []
-        if settings.stateDirectory == Settings.defaultStateDirectory,
-            let rooms = RunningService(of: RoomServiceProcess.defaultStateDirectory)
-        {
-            findings += rooms.findings(of: "the rooms service")
+        let findings = gateway?.findings(of: "the service") ?? []
+        guard settings.stateDirectory == Settings.defaultStateDirectory else { return findings }
+        let directory = RoomServiceProcess.defaultStateDirectory
+        let rooms = RunningService(of: directory)?.findings(of: "the rooms service")
+        return findings + (gateway == nil ? silence(of: .gateway, settings.stateDirectory) : [])
+            + (rooms ?? silence(of: .rooms, directory))
+    }
+
+    /// What is found where systemd says that a service runs, and the service does not answer.
+    private static func silence(of service: SystemService, _ directory: String) -> [DoctorFinding] {
+        guard service.isInstalled, case .state(let state) = service.state(), SystemService.isRunning(state) else {
+            return []
         }
-        return findings
+        do throws(Failure) {
+            _ = try StatusClient(stateDirectory: directory).ask("/status.json")
+            return []
+        } catch {
+            return [silence(service.unit, error)].compactMap(\.self)
+        }
+    }
+
+    /// - Parameter failure: Why there is no answer.
+    /// - Returns: nil if this user may not ask: then nothing is known.
+    static func silence(_ unit: String, _ failure: Failure) -> DoctorFinding? {
+        guard failure.code != .noPermission else { return nil }
+        let name = unit.split(separator: ".")[0]
+        return DoctorFinding(
+            .service, "systemd says that \(unit) runs, and it does not answer: \(failure.message)",
+            remedy: "see: journalctl -u \(name) -n 20; to start it again: sudo systemctl restart \(name)")
     }
 }
