@@ -121,6 +121,7 @@ package struct Site: Sendable {
         beginSurvey(at: now)
         whereabouts.start(stored, tags: siteTags.regions.tags(&effects), learns: !election.isAlone, at: now)
         isStarted = true
+        siteTags.settleConfigured(&whereabouts, &election, at: now, &effects)
     }
 
     private mutating func tick(at now: MonotonicInstant, _ effects: inout [Effect]) {
@@ -149,7 +150,7 @@ package struct Site: Sendable {
         effects +=
             siteTags.list.storedVersion + siteTags.list.storedMinors + survey.stored + [
                 states.storedRooms, commands.storedApplied, states.storedVisits, .store(.topic),
-                commands.storedEnvelopes,
+                commands.storedEnvelopes, siteTags.storedConfigured,
             ]
     }
 
