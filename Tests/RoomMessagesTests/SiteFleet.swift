@@ -79,6 +79,12 @@ struct SiteFleet {
     /// The service is about to end, as after SIGTERM.
     mutating func stop(_ name: String) { handle(.stopping, name) }
 
+    /// The service leaves the broker, as after SIGTERM.
+    mutating func leave(_ name: String) {
+        handle(.leavesBroker, name)
+        kill(name)
+    }
+
     mutating func loseState(of name: String) { stored[name] = nil }
 
     mutating func edit(_ name: String, _ changes: RegionChange...) {

@@ -49,6 +49,19 @@ import Testing
         #expect(fleet.request("a", .adoptTags) == nil, "a second time there is nothing to do")
     }
 
+    @Test func `A service that ends asks no longer whether it may adopt the list, and asks again when it is back`() {
+        var fleet = fleet()
+        fleet.kill("a")
+        fleet.loseState(of: "a")
+        for _ in 1...2 {
+            fleet.start("a")
+            fleet.run(20)
+            #expect(fleet.card("a")?.asksToAdopt == true)
+            fleet.leave("a")
+            #expect(fleet.card("a")?.asksToAdopt == false && fleet.card("a")?.isActive == false)
+        }
+    }
+
     @Test func `Tags of the configuration file alone do not replace the list either`() {
         var fleet = fleet()
         fleet.kill("a")

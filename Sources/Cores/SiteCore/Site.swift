@@ -83,7 +83,8 @@ package struct Site: Sendable {
         case .request(let request): carryOut(request, at: now, &effects)
         case .settings(let settings): configure(settings, at: now, &effects)
         case .brokerConnected: connected(at: now, &effects)
-        case .leavesBroker: election.sendCard(asks: siteTags.list.isOffered, &effects)
+        // Its card stays. A service that is gone asks nobody.
+        case .leavesBroker: election.sendCard(asks: false, &effects)
         case .brokerDisconnected:
             whereabouts.disconnected(at: now, &effects)
             election.disconnected(at: now)
