@@ -149,6 +149,43 @@ import Testing
         #expect(announced(fixture)["esphome/discover/ibg-hall"]?.contains("10.0.0.9") == true)
     }
 
+    @Test func `An announcement that the broker refuses is not said to be at the broker`() throws {
+        let fixture = try ServiceFixture(Self.on, in: directory, proxies: machine.surroundings)
+        fixture.availability.refuses = { $0.hasPrefix("esphome/") }
+        show([0], fixture)
+        #expect(announced(fixture).count == 1)
+        #expect(fixture.service.proxies.states.first?.isAtBroker == false)
+        // The rule is gone, and the machine has another address.
+        fixture.availability.refuses = { _ in false }
+        machine.outwardAddress = "10.0.0.9"
+        fixture.wait(.seconds(2))
+        #expect(fixture.service.proxies.states.first?.isAtBroker == true)
+    }
+
+    @Test func `The answer to an announcement says nothing of the next one`() throws {
+        let fixture = try start()
+        fixture.availability.isReachable = false
+        for address in ["10.0.0.8", "10.0.0.9"] {
+            machine.outwardAddress = address
+            fixture.wait(.seconds(2))
+        }
+        for (number, isThere) in [(2, false), (3, true)] {
+            fixture.availability.send(.acknowledged(SideToken(.proxies, Int64(number)).message))
+            fixture.settle()
+            #expect(fixture.service.proxies.states.first?.isAtBroker == isThere)
+        }
+    }
+
+    @Test func `An announcement that the broker refuses to remove is removed after the next start`() throws {
+        let fixture = try start()
+        fixture.availability.refuses = { _ in true }
+        try fixture.reload("")
+        fixture.settle()
+        fixture.service.app.stop()
+        let again = try start("")
+        #expect(announced(again) == ["esphome/discover/ibg-hall": ""])
+    }
+
     @Test(arguments: ["localhost:6053", "127.0.0.2:6053", "[::1]:6053"])
     func `A proxy that only this machine can reach is announced nowhere, and says why`(listen: String) throws {
         let fixture = try start("bluetoothProxy: {keyFile: \"key\", listen: \"\(listen)\"},")

@@ -30,6 +30,7 @@ import Testing
             return true
         }
         func answered(_ token: SideToken?) { notes.append("answered \(token?.number ?? 0)") }
+        func refused(_ token: SideToken?) { notes.append("refused \(token?.number ?? 0)") }
     }
 
     private let link = BrokerDouble()
@@ -111,7 +112,7 @@ import Testing
         side.handleEvents()
         handle(.refused(token.message, .byEndpoint(status: 400)))
         #expect(home.notes == ["prepare", "connected", "connected", "answered 0"])
-        #expect(feed.notes == ["prepare", "connected", "connected", "answered 7", "answered 0", "answered 7"])
+        #expect(feed.notes == ["prepare", "connected", "connected", "answered 7", "answered 0", "refused 7"])
     }
 
     @Test(arguments: [true, false]) func `What a part says as it leaves is sent, and nothing after that`(waits: Bool)

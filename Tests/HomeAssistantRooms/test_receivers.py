@@ -35,7 +35,7 @@ class Broker:
     """What of the MQTT integration is used, and the broker behind it."""
 
     def __init__(self):
-        self.published, self.connected, self.subscribed, self.watcher = [], True, {}, None
+        self.published, self.connected, self.subscribed, self.watcher, self.refuses = [], True, {}, None, False
 
     async def async_subscribe(self, _hass, topic, taken, _qos, _encoding):
         self.subscribed[topic] = taken
@@ -49,7 +49,7 @@ class Broker:
     async def async_publish(self, _hass, topic, payload, _qos, retain):
         self.published.append((topic, payload))
         # A message also comes to the one that published it.
-        if retain:
+        if retain and not self.refuses:
             self.send(topic, payload)
 
     def send(self, topic, payload):
@@ -60,6 +60,21 @@ class Broker:
     def connect(self, connected):
         self.connected = connected
         self.watcher(connected)
+
+
+class Issues:
+    """The repairs that Home Assistant shows, with what they say."""
+
+    IssueSeverity = types.SimpleNamespace(ERROR=1, WARNING=2)
+
+    def __init__(self):
+        self.shown = {}
+
+    def async_create_issue(self, _hass, _domain, issue, *, translation_placeholders, **_):
+        self.shown[issue] = translation_placeholders
+
+    def async_delete_issue(self, _hass, _domain, issue):
+        self.shown.pop(issue, None)
 
 
 class Scanner:
@@ -106,6 +121,7 @@ class Cards(unittest.TestCase):
 
     def setUp(self):
         self.broker = self.code.mqtt = Broker()
+        self.issues = self.code.ir = Issues()
         self.scanners = [Scanner]
         self.code.bluetooth.async_current_scanners = lambda _hass: self.scanners
         self.clock = 100.0
@@ -113,6 +129,7 @@ class Cards(unittest.TestCase):
         entry = types.SimpleNamespace(data={"site": "home", "key": "", "receivers": []})
         entries = types.SimpleNamespace(
             async_entries=lambda *_, **__: [], async_update_entry=lambda entry, data: setattr(entry, "data", data))
+        self.entry = entry
         self.receivers = self.code.Receivers(types.SimpleNamespace(config_entries=entries), entry)
         asyncio.run(self.receivers.start())
 
@@ -180,6 +197,58 @@ class Cards(unittest.TestCase):
         self.live()
         self.scanners = []
         self.assertEqual(self.live(20), [(CARD, b"")])
+
+    def test_a_broker_that_does_not_take_the_cards_is_named_until_it_does(self):
+        self.broker.refuses = True
+        self.broker.send("ibeacon-rooms/home/tags", LIST)
+        self.live(9)
+        self.assertNotIn("refused_home", self.issues.shown)
+        published = self.live(300)
+        self.assertEqual(self.issues.shown["refused_home"], {"site": "home", "topic": CARD})
+        self.assertIn([topic for topic, _ in published].count(CARD), (4, 5))
+        self.broker.refuses = False
+        self.live(70)
+        self.assertNotIn("refused_home", self.issues.shown)
+
+    def test_without_a_connection_nothing_is_said_of_what_the_broker_takes(self):
+        self.broker.refuses = True
+        self.broker.send("ibeacon-rooms/home/tags", LIST)
+        self.live(5)
+        self.broker.connect(False)
+        self.live(60)
+        self.broker.refuses = False
+        self.broker.connect(True)
+        self.broker.send("ibeacon-rooms/home/tags", LIST)
+        self.live(60)
+        self.assertNotIn("refused_home", self.issues.shown)
+
+    def test_after_the_list_of_tags_was_removed_nothing_is_said_of_what_the_broker_takes(self):
+        self.broker.refuses = True
+        self.broker.send("ibeacon-rooms/home/tags", LIST)
+        self.live(30)
+        self.assertIn("refused_home", self.issues.shown)
+        self.clear()
+        self.live(5)
+        self.assertNotIn("refused_home", self.issues.shown)
+
+    def test_the_end_of_the_integration_leaves_no_issue(self):
+        self.broker.refuses = True
+        self.broker.send("ibeacon-rooms/home/tags", LIST)
+        self.live(30)
+        self.receivers.stops = []
+        self.receivers.stop()
+        self.assertEqual(self.issues.shown, {})
+
+    def test_a_card_that_could_not_be_removed_is_known_until_it_is(self):
+        self.broker.send("ibeacon-rooms/home/tags", LIST)
+        self.live()
+        self.scanners, self.broker.refuses = [], True
+        self.live(30)
+        self.assertEqual(self.entry.data["receivers"], [RECEIVER])
+        self.broker.refuses = False
+        self.assertEqual(self.live(120), [(CARD, b"")])
+        self.assertEqual(self.entry.data["receivers"], [])
+        self.assertEqual(self.issues.shown, {})
 
 
 if __name__ == "__main__":

@@ -94,6 +94,17 @@ import Testing
                 """)
     }
 
+    @Test(arguments: [
+        ("device_tracker/ibeacon-rooms-home/tag-jane", "home"),
+        ("binary_sensor/ibeacon-rooms-home/room-living-room_occupancy", "ON"),
+        ("binary_sensor/ibeacon-rooms-home/gateway-kitchen-pi_listening", "ON"),
+    ])
+    func `A state that was emptied is unknown to Home Assistant, and no leave`(entity: String, word: String) throws {
+        let template = try #require(try described()["homeassistant/\(entity)/config"]?["value_template"]?.string)
+        #expect(template.hasPrefix("{{ ('\(word)' if value_json."))
+        #expect(template.hasSuffix(" if value_json is defined else 'None' }}"))
+    }
+
     @Test func `The last place of a tag is disabled until a user enables it, and nothing else is`() throws {
         let disabled = try described().filter { $0.value["enabled_by_default"] == false }
         #expect(

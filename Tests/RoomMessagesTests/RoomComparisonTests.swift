@@ -162,6 +162,32 @@ import Testing
         for line in tag.lines { #expect(line.truth?.right ?? 0 > 0.85, "\(line.name)") }
     }
 
+    @Test(arguments: [true, false])
+    func `What nodes publish under another id of a beacon is heard by all rules, once it is known which beacon it is`(
+        isKnown: Bool
+    ) throws {
+        func message(_ topic: String, _ payload: String, second: Int) -> String {
+            #"{"tst":\#(Self.start + second),"topic":"espresense/\#(topic)","payload":\#(payload)}"#
+        }
+        var lines = [Self.head[0]]
+        if isKnown {
+            let beacon = "iBeacon:11112222-3333-4444-5555-666677778888-1-7"
+            lines.append(message("settings/\(beacon)/config", #"{"id":"keys:jane","name":"Keys"}"#, second: 0))
+        }
+        for second in 1...300 {
+            for (node, level) in [("kitchen", -55), ("hall", -80)] {
+                let payload = #"{"mac":"a4cf12d03f31","id":"keys:jane","rssi@1m":-59,"rssi":\#(level),"distance":3.09}"#
+                lines.append(message("devices/keys:jane/\(node)", payload, second: second))
+            }
+        }
+        let comparison = try Self.played(lines)
+        #expect(comparison.gatewayCount == (isKnown ? 2 : 0))
+        let tag = comparison.results(truth: try RoomTruth("\(Self.start),keys,Kitchen")).first
+        #expect(tag?.readings == (isKnown ? 600 : nil))
+        // Our rule needs to know the nodes first.
+        for line in tag?.lines ?? [] { #expect(line.truth?.right ?? 0 > 0.85, "\(line.name)") }
+    }
+
     // MARK: Clocks
 
     @Test(.timeLimit(.minutes(1)))

@@ -22,6 +22,8 @@ struct SiteFleet {
     private(set) var log: [String] = []
     private(set) var now = MonotonicInstant.zero.advanced(by: .seconds(1000))
     private(set) var stored: [String: StoredSite] = [:]
+    /// The settings of each service.
+    private var configurations: [String: SiteSettings] = [:]
     private let hasKey: Bool
     /// What the broker has not delivered yet, in its order.
     private var queue: [(name: String, topic: String, payload: [UInt8], isRetained: Bool)] = []
@@ -52,6 +54,7 @@ struct SiteFleet {
         settings.surveysGateways = surveyors.contains(name)
         settings.bounds.tags = mostTags
         services[name] = Site(settings)
+        configurations[name] = settings
         handle(.start(stored[name] ?? StoredSite()), name)
         handle(.edits(edits.enumerated().map { SiteEdit(id: Int64($0.offset + 1), .tags($0.element)) }), name)
         // What the broker retains comes before all that is published from now on.
@@ -62,11 +65,25 @@ struct SiteFleet {
         deliver()
     }
 
+    /// The configuration file has other tags, and the service reads it again.
+    mutating func reload(_ name: String, configured: [String]) {
+        guard var settings = configurations[name] else { return }
+        settings.tags = configured.map(Self.change)
+        configurations[name] = settings
+        handle(.settings(settings), name)
+    }
+
     /// The service ends without a word, as by SIGKILL.
     mutating func kill(_ name: String) { services[name] = nil }
 
     /// The service is about to end, as after SIGTERM.
     mutating func stop(_ name: String) { handle(.stopping, name) }
+
+    /// The service leaves the broker, as after SIGTERM.
+    mutating func leave(_ name: String) {
+        handle(.leavesBroker, name)
+        kill(name)
+    }
 
     mutating func loseState(of name: String) { stored[name] = nil }
 
@@ -178,6 +195,7 @@ struct SiteFleet {
             case .send(let report): send(report, by: name)
             case .regions(let regions): stored[name]?.regions = regions
             case .store(.listVersion(let version)): stored[name]?.listVersion = version
+            case .store(.configured(let rids)): stored[name]?.configured = rids
             case .store(.tag(let id, let state)): stored[name]?.states[id] = state
             case .store(.created(let created)): stored[name]?.created = created
             case .store(.appliedCommands(let commands)): stored[name]?.appliedCommands = commands

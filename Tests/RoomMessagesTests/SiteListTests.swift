@@ -49,6 +49,19 @@ import Testing
         #expect(fleet.request("a", .adoptTags) == nil, "a second time there is nothing to do")
     }
 
+    @Test func `A service that ends asks no longer whether it may adopt the list, and asks again when it is back`() {
+        var fleet = fleet()
+        fleet.kill("a")
+        fleet.loseState(of: "a")
+        for _ in 1...2 {
+            fleet.start("a")
+            fleet.run(20)
+            #expect(fleet.card("a")?.asksToAdopt == true)
+            fleet.leave("a")
+            #expect(fleet.card("a")?.asksToAdopt == false && fleet.card("a")?.isActive == false)
+        }
+    }
+
     @Test func `Tags of the configuration file alone do not replace the list either`() {
         var fleet = fleet()
         fleet.kill("a")
@@ -343,6 +356,52 @@ import Testing
             fleet.run(15)
         }
         #expect(fleet.tags("a") == ["Jane"] && fleet.listed == [7])
+    }
+
+    /// Of the two tags of the file, one is renamed, has another beacon, or is gone; a third is not in the file.
+    private static let files: [(file: [String], tags: [String], beacons: [Int], removed: [String])] = [
+        (["Jane:7"], ["Jane", "Keys"], [7, 9], ["Bob"]),
+        (["Jane:7", "Robert:8"], ["Jane", "Keys", "Robert"], [7, 8, 9], ["Bob"]),
+        (["Jane:7", "Bob:10"], ["Bob", "Jane", "Keys"], [7, 9, 10], []), ([], ["Keys"], [9], ["Jane", "Bob"]),
+        (["Jane:7", "Bob:8"], ["Bob", "Jane", "Keys"], [7, 8, 9], []),
+    ]
+
+    @Test(arguments: files, [false, true])
+    func `A tag that is taken out of the configuration file is gone at the reload or the next start`(
+        after: (file: [String], tags: [String], beacons: [Int], removed: [String]), restarts: Bool
+    ) {
+        var fleet = SiteFleet()
+        fleet.start("a", configured: ["Jane:7", "Bob:8"])
+        fleet.run(15)
+        fleet.edit("a", SiteFleet.change("Keys:9"))
+        if restarts {
+            fleet.kill("a")
+            fleet.start("a", configured: after.file)
+        } else {
+            fleet.reload("a", configured: after.file)
+        }
+        fleet.run(15)
+        #expect(fleet.tags("a") == after.tags && fleet.listed == after.beacons)
+        let told = fleet.log.filter { $0.hasSuffix("the configuration file (rooms.tags) no longer has it") }
+        #expect(told.count == after.removed.count)
+        for name in after.removed { #expect(told.contains { $0.hasPrefix("tags: '\(name)' is removed: ") }) }
+        // It is not in the way of who adds it elsewhere.
+        fleet.edit("a", SiteFleet.change("Bob:11"))
+        #expect(fleet.tags("a").contains("Bob"))
+    }
+
+    @Test func `A tag that is taken out of the configuration file leaves its room, and the other service drops it`() {
+        var fleet = SiteFleet()
+        fleet.start("a", configured: ["Jane:7", "Bob:8"])
+        fleet.run(15)
+        fleet.start("b", stored: SiteFleet.stored("Jane:7", "Bob:8"))
+        fleet.stand([("k", "Kitchen"), ("h", "Hall")])
+        fleet.hear(8, best: "k", of: ["k", "h"], seconds: 30)
+        #expect(fleet.transitions.map(\.text) == ["a enter Kitchen"])
+        fleet.reload("a", configured: ["Jane:7"])
+        fleet.run(15)
+        #expect(fleet.transitions.map(\.text) == ["a enter Kitchen", "a leave Kitchen"])
+        #expect(fleet.tags("a") == ["Jane"] && fleet.tags("b") == ["Jane"])
     }
 
     @Test func `Two services whose configuration files have a beacon twice come to rest`() {

@@ -145,6 +145,8 @@ package final class BrokerDouble: BrokerLink {
     package var canOpen = true
     /// Whether the broker returns what is published on a topic, because the service subscribes to it.
     package var returns: (String) -> Bool = { _ in false }
+    /// Whether the broker has a rule against what is published on a topic.
+    package var refuses: (String) -> Bool = { _ in false }
     private var events: [BrokerEvent] = []
     private var isOpen = false
 
@@ -165,7 +167,9 @@ package final class BrokerDouble: BrokerLink {
         guard isOpen else { return false }
         messages.append(publication)
         tokens.append(token)
-        if isReachable { events.append(.acknowledged(token)) }
+        let isRefused = refuses(publication.topic)
+        // MQTT 5: not authorized.
+        if isReachable { events.append(isRefused ? .refused(token, .byBroker(reasonCode: 135)) : .acknowledged(token)) }
         if isReachable, returns(publication.topic) {
             events.append(
                 .message(

@@ -24,6 +24,7 @@ from . import protocol
 LOG = logging.getLogger(__name__)
 DOMAIN = "ibeacon_rooms"
 MOST_STRANGERS = 4096
+ECHO, AGAIN = 10, 60  # seconds: a card that the broker has comes back within ECHO; one that does not is published again after AGAIN
 
 
 async def clear(hass: HomeAssistant, entry: ConfigEntry) -> None:
@@ -47,6 +48,8 @@ class Receivers:
         self.ciphers: dict[str, list[Any]] = {}
         self.feeds: dict[str, protocol.Feed] = {}
         self.cards: dict[str, bytes] = {}
+        # What was published of cards and has not come back: the payload, and since when.
+        self.sent: dict[str, tuple[bytes, float]] = {}
         self.followed: dict[str, tuple[str | None, Callable[[], None], Callable[[], None]]] = {}
         self.strangers: set[str] = set()
         self.stops: list[Callable[[], None]] = []
@@ -70,7 +73,8 @@ class Receivers:
             stop()
         for address in list(self.followed):
             self._lose(address)
-        for issue in (f"unreadable_{self.site}", *(f"no_area_{receiver}" for receiver in self.entry.data["receivers"])):
+        receivers = (f"no_area_{receiver}" for receiver in self.entry.data["receivers"])
+        for issue in (f"unreadable_{self.site}", f"refused_{self.site}", *receivers):
             ir.async_delete_issue(self.hass, DOMAIN, issue)
 
     # What the site says
@@ -95,9 +99,12 @@ class Receivers:
 
     @callback
     def _card(self, message: mqtt.ReceiveMessage) -> None:
-        # Somebody removed a card. A scanner that is still there publishes it again.
-        if not message.payload:
-            self.cards.pop(message.topic.rpartition("/")[2], None)
+        receiver = message.topic.rpartition("/")[2]
+        if receiver in self.sent and self.sent[receiver][0] == message.payload:
+            del self.sent[receiver]
+        elif not message.payload:
+            # Somebody removed a card. A scanner that is still there publishes it again.
+            self.cards.pop(receiver, None)
 
     @callback
     def _phones(self, message: mqtt.ReceiveMessage) -> None:
@@ -114,6 +121,8 @@ class Receivers:
         self.tags = tags
         if tags is None:
             self.cards.clear()
+            self.sent.clear()
+            ir.async_delete_issue(self.hass, DOMAIN, f"refused_{self.site}")
         keys = {beacon: found for phones in self.lists.values() for beacon, found in phones.items()}
         self.ciphers = {
             beacon: [get_cipher_for_irk(key) for key in keys[beacon]] for beacon in (self.tags or set()) & keys.keys()}
@@ -187,6 +196,7 @@ class Receivers:
             entry.unique_id: entry
             for entry in self.hass.config_entries.async_entries("bluetooth", include_ignore=False, include_disabled=False)}
         await self._cards(entries, scanners)
+        self._judge(now)
         for source in entries:
             scanner = scanners.get(source)
             since = scanner.time_since_last_detection() if scanner else now
@@ -211,8 +221,25 @@ class Receivers:
                     self.hass, DOMAIN, f"no_area_{receiver}", is_fixable=False, severity=ir.IssueSeverity.WARNING,
                     translation_key="no_area", translation_placeholders={"scanner": names[receiver], "site": self.site})
             await self._publish(f"gateway/{receiver}", card, retain=True)
-        if sorted(names) != self.entry.data["receivers"]:
-            self.hass.config_entries.async_update_entry(self.entry, data={**self.entry.data, "receivers": sorted(names)})
+        # One that is gone is known until the broker has removed its card.
+        known = sorted({*names, *(receiver for receiver, (card, _) in self.sent.items() if not card)})
+        if known != self.entry.data["receivers"]:
+            self.hass.config_entries.async_update_entry(self.entry, data={**self.entry.data, "receivers": known})
+
+    @callback
+    def _judge(self, now: float) -> None:
+        """Names a broker that does not have what was published: it need not say that it refuses a message."""
+        issue = f"refused_{self.site}"
+        if not self.sent:
+            ir.async_delete_issue(self.hass, DOMAIN, issue)
+            return
+        receiver, (_, since) = min(self.sent.items(), key=lambda item: item[1][1])
+        if now - since >= ECHO:
+            ir.async_create_issue(
+                self.hass, DOMAIN, issue, is_fixable=False, severity=ir.IssueSeverity.ERROR, translation_key="refused",
+                translation_placeholders={"site": self.site, "topic": self._topic(f"gateway/{receiver}")})
+        for receiver in [receiver for receiver, (_, since) in self.sent.items() if now - since >= AGAIN]:
+            self.cards.pop(receiver, None)
 
     def _room(self, entry: ConfigEntry | None) -> str | None:
         """The name of a scanner's area: that of the device which has the radio, or else of the scanner itself."""
@@ -223,5 +250,11 @@ class Receivers:
                     return area.name
         return None
 
+    def _topic(self, topic: str) -> str:
+        return f"ibeacon-rooms/{self.site}/{topic}"
+
     async def _publish(self, topic: str, payload: bytes, retain: bool = False) -> None:
-        await mqtt.async_publish(self.hass, f"ibeacon-rooms/{self.site}/{topic}", self.seal.sealed(payload), int(retain), retain)
+        sealed = self.seal.sealed(payload)
+        if retain:
+            self.sent[topic.rpartition("/")[2]] = (sealed, self.ticked)
+        await mqtt.async_publish(self.hass, self._topic(topic), sealed, int(retain), retain)

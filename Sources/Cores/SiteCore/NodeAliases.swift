@@ -1,4 +1,4 @@
-import Beacon
+package import Beacon
 import SiteProtocol
 
 /// The ids under which ESPresense nodes publish beacons: ESPresense's settings of a beacon may give it an id other than its own, such as
@@ -48,8 +48,14 @@ package struct NodeAliases: Sendable {
     private static let uuidOfNodes = BeaconUUID(high: 0xe5ca_1ade_f007_ba11, low: 0)
 
     /// The beacon that nodes publish under an id; nil if none is known, or several: which of them was heard cannot be told.
-    mutating func beacon(of alias: String) -> BeaconID? {
+    package func knownBeacon(of alias: String) -> BeaconID? {
         if let known = beacons[alias], known.count == 1 { return known.first }
+        return nil
+    }
+
+    /// The same for a message that arrived. It is counted where the beacon is unknown.
+    mutating func beacon(of alias: String) -> BeaconID? {
+        if let known = knownBeacon(of: alias) { return known }
         unknown += 1
         if unknownIDs.count < Self.mostNamed, !unknownIDs.contains(alias) { unknownIDs.append(alias) }
         return nil

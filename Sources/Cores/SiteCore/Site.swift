@@ -83,7 +83,8 @@ package struct Site: Sendable {
         case .request(let request): carryOut(request, at: now, &effects)
         case .settings(let settings): configure(settings, at: now, &effects)
         case .brokerConnected: connected(at: now, &effects)
-        case .leavesBroker: election.sendCard(asks: siteTags.list.isOffered, &effects)
+        // Its card stays. A service that is gone asks nobody.
+        case .leavesBroker: election.sendCard(asks: false, &effects)
         case .brokerDisconnected:
             whereabouts.disconnected(at: now, &effects)
             election.disconnected(at: now)
@@ -121,6 +122,7 @@ package struct Site: Sendable {
         beginSurvey(at: now)
         whereabouts.start(stored, tags: siteTags.regions.tags(&effects), learns: !election.isAlone, at: now)
         isStarted = true
+        siteTags.settleConfigured(&whereabouts, &election, at: now, &effects)
     }
 
     private mutating func tick(at now: MonotonicInstant, _ effects: inout [Effect]) {
@@ -149,7 +151,7 @@ package struct Site: Sendable {
         effects +=
             siteTags.list.storedVersion + siteTags.list.storedMinors + survey.stored + [
                 states.storedRooms, commands.storedApplied, states.storedVisits, .store(.topic),
-                commands.storedEnvelopes,
+                commands.storedEnvelopes, siteTags.storedConfigured,
             ]
     }
 

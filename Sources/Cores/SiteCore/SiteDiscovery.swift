@@ -155,7 +155,7 @@ package struct SiteDiscovery: Sendable {
     }
 
     // When a tag, a room or a gateway is removed, its state is emptied, often before Home Assistant removes the entity: hence
-    // "is defined".
+    // "is defined". `None` is "unknown": nobody left because of that, and no automation may take it for a leave.
 
     private func describe(tag: Inventory.Item, _ list: inout [Publication]) {
         let object = "tag-" + TopicIdentifier.identifier(of: tag.id)
@@ -177,7 +177,8 @@ package struct SiteDiscovery: Sendable {
             "device_tracker", object, device,
             [
                 "name": .null, "source_type": "bluetooth_le", "state_topic": state,
-                "value_template": "{{ 'home' if value_json is defined and value_json.home else 'not_home' }}",
+                "value_template":
+                    "{{ ('home' if value_json.home else 'not_home') if value_json is defined else 'None' }}",
                 "json_attributes_topic": state,
                 // Home Assistant counts who is in a zone by `in_zones` from 2026.7 on.
                 "json_attributes_template":
@@ -231,7 +232,8 @@ package struct SiteDiscovery: Sendable {
             "binary_sensor", "\(object)_occupancy", device,
             [
                 "name": "Occupancy", "device_class": "occupancy", "state_topic": state,
-                "value_template": "{{ 'ON' if value_json is defined and value_json.count > 0 else 'OFF' }}",
+                "value_template":
+                    "{{ ('ON' if value_json.count > 0 else 'OFF') if value_json is defined else 'None' }}",
                 "json_attributes_topic": state,
                 "json_attributes_template":
                     "{{ ({'tags': value_json.tags} if value_json is defined else {}) | tojson }}",
@@ -265,7 +267,8 @@ package struct SiteDiscovery: Sendable {
             [
                 "name": "Listening", "device_class": "running", "entity_category": "diagnostic",
                 "state_topic": health,
-                "value_template": "{{ 'ON' if value_json is defined and value_json.listening else 'OFF' }}",
+                "value_template":
+                    "{{ ('ON' if value_json.listening else 'OFF') if value_json is defined else 'None' }}",
                 "json_attributes_topic": health,
                 "json_attributes_template":
                     "{{ ({'problem': value_json.problem} if value_json is defined else {}) | tojson }}",

@@ -12,6 +12,8 @@ import SiteProtocol
 package struct SiteTags: Sendable {
     package private(set) var regions: TagRegions
     package private(set) var list: SharedTagList
+    /// The keys of the regions of the configuration file, as they are stored.
+    private var configured: [String] = []
     /// The tags of the configuration file that the log names at once.
     private static let mostTold = 10
 
@@ -23,7 +25,39 @@ package struct SiteTags: Sendable {
     mutating func restore(_ stored: StoredSite, configured changes: [RegionChange]) {
         regions.restore(stored.regions, configured: changes)
         list.restore(stored)
+        configured = stored.configured
     }
+
+    /// After a start: removes what the configuration file defined when the service ran last and does not define any more.
+    mutating func settleConfigured(
+        _ whereabouts: inout Whereabouts, _ election: inout Election, at now: MonotonicInstant,
+        _ effects: inout [Site.Effect]
+    ) {
+        let gone = removals(ofFormer: configured, &effects)
+        change(gone, &whereabouts, &election, at: now, &effects)
+        storeConfigured(&effects)
+    }
+
+    /// The removals of what the configuration file defined before and does not define any more.
+    private func removals(ofFormer rids: [String], _ effects: inout [Site.Effect]) -> [RegionChange] {
+        let gone = regions.noLongerConfigured(of: rids)
+        // A tag with another name or beacon is another region, and the same tag.
+        let tags = gone.compactMap { TagIdentity($0) }.filter { !regions.configuredIDs.contains($0.id) }
+        effects += tags.prefix(Self.mostTold).map {
+            .log(.notice, "tags: '\($0.name)' is removed: the configuration file (rooms.tags) no longer has it")
+        }
+        return gone.map { .remove(rid: $0.rid) }
+    }
+
+    /// Stores which regions the configuration file defines, if that is news: it may be changed while the service does not run.
+    private mutating func storeConfigured(_ effects: inout [Site.Effect]) {
+        let rids = regions.configuredRIDs
+        guard rids != configured else { return }
+        configured = rids
+        effects.append(storedConfigured)
+    }
+
+    var storedConfigured: Site.Effect { .store(.configured(configured)) }
 
     // MARK: - Changes
 
@@ -74,14 +108,15 @@ package struct SiteTags: Sendable {
         }
     }
 
-    /// The configuration file was read again.
+    /// The configuration file was read again. What it no longer defines is removed, also where there is no room for what is new.
     mutating func configure(
         _ changes: [RegionChange], _ whereabouts: inout Whereabouts, _ election: inout Election,
         at now: MonotonicInstant, _ effects: inout [Site.Effect]
     ) {
         regions.configure(changes)
-        guard let changes = possible(changes, &effects) else { return }
-        change(changes, &whereabouts, &election, at: now, &effects)
+        let gone = removals(ofFormer: configured, &effects)
+        change(possible(gone + changes, &effects) ?? gone, &whereabouts, &election, at: now, &effects)
+        storeConfigured(&effects)
     }
 
     /// The command line edited tags.

@@ -21,6 +21,8 @@ package struct StoredSite: Sendable {
     package var obeyedEnvelopes = ObeyedEnvelopes()
     /// nil if none was stored, as by earlier versions of the program.
     package var listVersion: TagList.Version?
+    /// The keys of the regions that the configuration file defined when the service ran last.
+    package var configured: [String] = []
     /// Whether the visits of the history go on: no other service was active at the end.
     package var hasOpenVisits = true
     /// The minor of the beacon that each gateway is asked to send.
@@ -62,6 +64,7 @@ package struct StoredSite: Sendable {
         // The list was never compared with that of another site.
         let isSameSite = topic.split(separator: "/").last == base.split(separator: "/").last
         listVersion = areTagsKnown && isSameSite ? StoredValue.listVersion(in: values) : nil
+        configured = StoredValue.configured(in: values)
         hasOpenVisits = StoredValue.openVisits(in: values)
         if isSameSite {
             surveyMinors = StoredValue.surveyMinors(in: values)

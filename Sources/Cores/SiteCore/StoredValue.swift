@@ -19,6 +19,8 @@ package enum StoredValue: Sendable {
     case topic
     /// The version of the list of tags.
     case listVersion(TagList.Version)
+    /// The keys of the regions that the configuration file defines.
+    case configured([String])
     /// Whether the visits of the history go on.
     case openVisits(Bool)
     /// The minor of the beacon that each gateway is asked to send.
@@ -31,6 +33,7 @@ package enum StoredValue: Sendable {
     private static let heard = "rooms.heard"
     private static let learned = "rooms.learned"
     private static let listVersion = "rooms.list"
+    private static let configured = "rooms.configured"
     private static let openVisits = "rooms.visits"
     private static let topicKey = "rooms.topic"
     private static let surveyMinors = "rooms.survey"
@@ -46,6 +49,7 @@ package enum StoredValue: Sendable {
         case .heard: Self.heard
         case .learned: Self.learned
         case .listVersion: Self.listVersion
+        case .configured: Self.configured
         case .openVisits: Self.openVisits
         case .topic: Self.topicKey
         case .surveyMinors: Self.surveyMinors
@@ -66,6 +70,7 @@ package enum StoredValue: Sendable {
         case .appliedCommands(let commands): commands.bytes
         case .obeyedEnvelopes(let envelopes): envelopes.bytes
         case .listVersion(let version): JSONValue.object(version.members).bytes
+        case .configured(let rids): JSONValue.array(rids.map { .string($0) }).bytes
         case .openVisits(let areOpen): JSONValue.bool(areOpen).bytes
         case .topic: Array(base.utf8)
         case .surveyMinors(let minors): JSONValue.object(minors.mapValues { .integer(Int64($0)) }).bytes
@@ -90,6 +95,10 @@ package enum StoredValue: Sendable {
 
     static func surveyLevels(in values: [ExactString: [UInt8]]) -> [LevelSurvey.StoredPair] {
         values[ExactString(surveyLevels)].flatMap { StoredLevels($0) }?.pairs ?? []
+    }
+
+    static func configured(in values: [ExactString: [UInt8]]) -> [String] {
+        values[ExactString(configured)].flatMap { try? JSONValue(parsing: $0) }?.array?.compactMap(\.string) ?? []
     }
 
     static func openVisits(in values: [ExactString: [UInt8]]) -> Bool {

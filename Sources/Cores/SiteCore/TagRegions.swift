@@ -46,6 +46,16 @@ package struct TagRegions: Sendable {
         configuredIDs = Set(configured.map(\.id))
     }
 
+    /// The keys of the regions that the configuration file defines, sorted.
+    var configuredRIDs: [String] { configured.isEmpty ? [] : kept.regions.filter(isConfigured).map(\.rid).sorted() }
+
+    /// What the configuration file defined before and does not define any more.
+    ///
+    /// - Parameter rids: What `configuredRIDs` was then.
+    func noLongerConfigured(of rids: [String]) -> [Region] {
+        rids.compactMap { kept[rid: $0] }.filter { !isConfigured($0) }
+    }
+
     /// Changes the regions. The caller has seen to it that there is room for them.
     @discardableResult
     mutating func apply(_ changes: [RegionChange]) -> RegionDifference { kept.apply(changes) }

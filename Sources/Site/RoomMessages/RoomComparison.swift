@@ -57,6 +57,9 @@ package struct RoomComparison: Sendable {
         switch message {
         case .heard(let gateway, let second): add(second, of: gateway)
         case .nodeHeard(let node, let second): add(second, of: node)
+        case .aliasHeard(let alias, let node, let reading):
+            let beacon = replay.site.whereabouts.aliases.knownBeacon(of: alias)
+            if let beacon, let second = try reading.second(of: beacon) { add(second, of: node) }
         case .card(let gateway, let card):
             if let card { fixedAddresses.record(card) }
             noteRoom(of: gateway)

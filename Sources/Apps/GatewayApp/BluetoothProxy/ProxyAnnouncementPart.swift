@@ -25,7 +25,8 @@ final class ProxyAnnouncementPart: SidePart {
     private var sent: [String: [UInt8]] = [:]
     /// What of it the broker has.
     private var acknowledged: [String: [UInt8]] = [:]
-    private var waiting: [SideToken: String] = [:]
+    /// What was sent and has no answer yet.
+    private var waiting: [SideToken: (name: String, payload: [UInt8])] = [:]
     /// The names that may stand at the broker, oldest first.
     private var names: [String] = []
     /// A Home Assistant has started.
@@ -73,12 +74,19 @@ final class ProxyAnnouncementPart: SidePart {
     }
 
     func answered(_ token: SideToken?) {
-        if let name = token.flatMap({ waiting.removeValue(forKey: $0) }) {
-            acknowledged[name] = sent[name]
-            if wanted[name] == nil, sent[name]?.isEmpty == true {
+        if let (name, payload) = token.flatMap({ waiting.removeValue(forKey: $0) }) {
+            acknowledged[name] = payload
+            // Another announcement may be on its way behind it.
+            if wanted[name] == nil, payload.isEmpty, sent[name] == payload {
                 change { $0.removeAll { $0.hasSameBytes(as: name) } }
             }
         }
+        send()
+    }
+
+    /// The broker has what it had before. Its name stays, so that the next connection tries again.
+    func refused(_ token: SideToken?) {
+        if let token { waiting[token] = nil }
         send()
     }
 
@@ -96,7 +104,7 @@ final class ProxyAnnouncementPart: SidePart {
             // Without room in the queue it is tried again at the next answer.
             guard side.publish(message, as: token) else { return }
             sent[name] = payload
-            waiting[token] = name
+            waiting[token] = (name, payload)
         }
     }
 

@@ -69,7 +69,12 @@ final class SideConnection {
             switch event {
             case .connected: for part in parts { part.connected(at: now) }
             case .disconnected: for part in parts { part.disconnected(at: now) }
-            case .acknowledged(let token), .refused(let token, _): answered(SideToken(token))
+            case .acknowledged(let message):
+                let token = SideToken(message)
+                for part in recipients(of: token) { part.answered(token) }
+            case .refused(let message, _):
+                let token = SideToken(message)
+                for part in recipients(of: token) { part.refused(token) }
             case .message(let message): _ = parts.first { $0.received(message, at: now) }
             case .moved, .decoded, .dropped, .postponed, .subscribed, .subscriptionRefused, .refusal, .admitted,
                 .limited, .steppedAside, .wantsMessage, .answered:
@@ -78,7 +83,8 @@ final class SideConnection {
         }
     }
 
-    private func answered(_ token: SideToken?) {
-        for part in parts where token == nil || token?.part == part.name { part.answered(token) }
+    /// The part whose message it was; all, if no part waits for the answer.
+    private func recipients(of token: SideToken?) -> [any SidePart] {
+        token.map { token in parts.filter { $0.name == token.part } } ?? parts
     }
 }

@@ -20,6 +20,9 @@ protocol SidePart: AnyObject {
     ///
     /// - Parameter token: One of this part's; nil: no part waited for this answer.
     func answered(_ token: SideToken?)
+    /// The same for a message that the broker does not have: it refused the message, or it was not sent. A part that claims nothing of
+    /// its messages needs only `answered`.
+    func refused(_ token: SideToken?)
 }
 
 extension SidePart {
@@ -30,4 +33,5 @@ extension SidePart {
     func disconnected(at now: MonotonicInstant) {}
     func received(_ message: ReceivedMessage, at now: MonotonicInstant) -> Bool { false }
     func answered(_ token: SideToken?) {}
+    func refused(_ token: SideToken?) { answered(token) }
 }
