@@ -76,7 +76,8 @@ import Testing
         #expect(scanner.problem == nil)
     }
 
-    @Test func `A discovery that is asked for anew and not answered does not listen, and does with the answer`() throws {
+    @Test func `A discovery that is asked for anew and not answered does not listen, and does with the answer`() throws
+    {
         let scanner = fixture.makeScanner()
         try scanner.start()
         fixture.shows(adapters: [0], offersMonitor: false)

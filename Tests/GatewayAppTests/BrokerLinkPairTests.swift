@@ -92,7 +92,8 @@ import Testing
         let told = pair.pair.second.drainEvents()
         let unsent = told.compactMap { if case .refused(let token, .late) = $0 { token.rawValue } else { nil } }
         #expect(unsent == [-2, -3])
-        #expect(told.firstIndex(of: .connected(sessionPresent: false)).map { $0 > 1 } == true, "before the next one begins")
+        #expect(
+            told.firstIndex(of: .connected(sessionPresent: false)).map { $0 > 1 } == true, "before the next one begins")
         pair.second.acknowledgeAll()
         #expect(Self.texts(pair.pair.second.drainEvents()) == [], "once")
     }

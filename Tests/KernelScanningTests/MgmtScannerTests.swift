@@ -1237,7 +1237,8 @@ private final class ScannerFixture: ScannerOutput {
         #expect(scanner.failure == nil)
     }
 
-    @Test func `A controller that cannot be asked is not taken for one that hangs, and the reason is said once`() throws {
+    @Test func `A controller that cannot be asked is not taken for one that hangs, and the reason is said once`() throws
+    {
         let fixture = ScannerFixture()
         let scanner = try fixture.started()
         fixture.hearsTwoBeacons()

@@ -190,8 +190,9 @@ import Testing
         #expect(try editor.edit(tracker, within: limit) { _ in [.remove(rid: region("1").rid)] } == nil)
         #expect(try add(["5"], to: tracker) == nil)
         let stored = try StoreReader(directory: directory.path).regions()
-        #expect(stored.mapValues { $0.regions.map(\.displayName) } == [
-            ExactString(tracker): ["2", "5"], ExactString("another"): ["3"],
-        ])
+        #expect(
+            stored.mapValues { $0.regions.map(\.displayName) } == [
+                ExactString(tracker): ["2", "5"], ExactString("another"): ["3"],
+            ])
     }
 }

@@ -118,7 +118,9 @@ import Testing
     }
 
     /// The command line counts on from the last number in the file, which lacks what only the log had.
-    @Test func `An edit that got the number of one in the removed log is taken as well, and one that was taken before is not`()
+    @Test
+    func
+        `An edit that got the number of one in the removed log is taken as well, and one that was taken before is not`()
         throws
     {
         let tracker = "owntracks/gw/hall"

@@ -41,6 +41,7 @@ extension StoreEditor {
             try StoreEditor(directory: directory).edit(tracker, changes, erasingHistoryOf: erased)
         }
     }
+
     /// Leaves an edit that depends on the regions, which no other command changes in between.
     ///
     /// - Throws: `Failure` if it cannot be stored, or if the service would refuse it because of the limit.

@@ -101,9 +101,9 @@ struct Commands: Sendable {
         return [.log(LogEntry(.warning, "command-refused", refusal.logLine(on: topic), of: topic))]
     }
 
-    /// Records a refusal that is logged elsewhere.
-    mutating func record(_ refusal: String, on topic: String, at now: MonotonicInstant) {
-        refusals.add(refusal, on: topic, at: now)
+    /// Records a refusal that is logged elsewhere. nil: there is none.
+    mutating func record(_ refusal: String?, of source: String, on topic: String, at now: MonotonicInstant) {
+        if let refusal { refusals.add("\(source): \(refusal)", on: topic, at: now) }
     }
 
     /// Remembers the envelope of a command that is carried out, so that a repetition is refused.

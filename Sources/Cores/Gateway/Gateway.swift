@@ -204,7 +204,7 @@ package struct Gateway: Sendable {
         tracking.countRefused(reading)
         if !reading.keys.isEmpty { effects += phones.take(reading.keys, by: wallClock, at: now) }
         let (merging, refusal) = tracking.merge(reading.changes, of: index, by: messages)
-        if let refusal { commands.record("setWaypoints: \(refusal)", on: trackers[index].topics.command, at: now) }
+        commands.record(refusal, of: "setWaypoints", on: trackers[index].topics.command, at: now)
         return (effects + merging, refusal == nil)
     }
 
@@ -239,10 +239,8 @@ package struct Gateway: Sendable {
         for edits in taken {
             let (merging, refusal) = tracking.merge(edits.changes, of: edits.tracker, by: messages)
             // The command has ended, and cannot be told.
-            if let refusal {
-                let topic = trackers[edits.tracker].topics.base
-                commands.record("regions of the command line: \(refusal)", on: topic, at: now)
-            }
+            let topic = trackers[edits.tracker].topics.base
+            commands.record(refusal, of: "regions of the command line", on: topic, at: now)
             effects += merging
             effects.append(edits.mark)
         }

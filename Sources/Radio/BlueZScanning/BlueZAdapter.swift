@@ -83,6 +83,9 @@ final class BlueZAdapter {
         discovery.ended()
     }
 
+    /// Whether its discovery was asked for, and bluetoothd has not answered yet.
+    var isInDoubt: Bool { discovery.isAsked }
+
     /// bluetoothd has ended, and with it all that it was asked for and offered.
     func forgetBluetoothd() {
         forgetRequests()

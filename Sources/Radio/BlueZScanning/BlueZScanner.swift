@@ -310,7 +310,7 @@ package final class BlueZScanner: Scanner {
     private func stalls() {
         say(absence: .bluetoothdDoesNotAnswer)
         // What was asked for anew counted as on until the answer.
-        for adapter in byPath.values where adapter.discovery.isAsked { reportListening(adapter, false, because: "no answer") }
+        for adapter in byPath.values where adapter.isInDoubt { reportListening(adapter, false, because: "no answer") }
     }
 
     /// Answers bluetoothd's calls to the monitor objects.

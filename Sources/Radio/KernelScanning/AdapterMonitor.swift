@@ -256,7 +256,8 @@ final class AdapterMonitor {
     }
 
     private func refused(_ index: UInt16, _ text: String) {
-        adapters[index]?.refusal = ScanProblem(text, remedy: "it is tried again; see: journalctl -k | grep -i bluetooth")
+        adapters[index]?.refusal = ScanProblem(
+            text, remedy: "it is tried again; see: journalctl -k | grep -i bluetooth")
         delegate?.notice(Notice(.warning, "\(text); trying again"))
     }
 

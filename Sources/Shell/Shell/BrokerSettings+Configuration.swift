@@ -1,6 +1,5 @@
 import Base
 package import Configuration
-import JSON
 package import Messaging
 import OwnTracks
 

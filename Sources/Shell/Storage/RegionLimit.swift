@@ -1,5 +1,5 @@
 import Base
-package import Regions
+import Regions
 
 /// How many regions trackers may have together.
 package struct RegionLimit: Hashable, Sendable {

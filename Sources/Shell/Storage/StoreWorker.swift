@@ -201,7 +201,8 @@ package final class StoreWorker {
         do throws(StoreError) {
             let damage = try LostLog.rescue(store.database, settings, after: edits.lastSeen, of: store.log)
             let loss =
-                damage.map { "changes that commands have made since cannot be read (\($0)) and are lost" } ?? "nothing is lost"
+                damage.map { "changes that commands have made since cannot be read (\($0)) and are lost" }
+                ?? "nothing is lost"
             notify(
                 damage == nil ? .warning : .error,
                 "\(settings.path)-wal or -shm was removed while the state was open; the state was written anew, and \(loss); "

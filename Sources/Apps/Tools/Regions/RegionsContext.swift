@@ -148,8 +148,8 @@ extension RegionsCommand {
             guard answer?["configured"]?.asBool == true else { return }
             throw Failure(
                 .temporaryFailure,
-                "'\(region.displayName)' was in the configuration file when the service read it, so the service keeps it; first: "
-                    + "sudo systemctl reload ibeacon-gateway-rooms")
+                "'\(region.displayName)' was in the configuration file when the service read it, and is removed when the service "
+                    + "reads it again: sudo systemctl reload ibeacon-gateway-rooms")
         }
 
         /// Takes out of a list the changes of tags of the configuration file.

@@ -1,4 +1,5 @@
 import Base
+import Configuration
 import Glibc
 import OwnTracks
 import Regions
@@ -26,11 +27,14 @@ struct SetupRegions {
         return Region(rid: "", description: description, timestamp: now).keepingIdentity()
     }
 
+    /// What the service takes for the only tracker that `setup` configures.
+    private func limit(of base: String) -> RegionLimit { RegionLimit(of: [base], most: Configuration.mostRegions) }
+
     /// Adds a region to those of a tracker, unless there is one like it.
     ///
     /// - Parameter base: The base topic of the tracker.
     func add(_ region: Region, of base: String) throws {
-        try StoreEditor.edit(stateDirectory, of: base) { regions in
+        try StoreEditor.edit(stateDirectory, of: base, within: limit(of: base)) { regions in
             guard case .new(let added) = RegionAddition(region, to: regions) else { return [] }
             return [.set(added, isRIDDerived: false)]
         }
@@ -66,7 +70,7 @@ struct SetupRegions {
             dialogue.show("Made the region \(region.displayName), so that this gateway listens for its address.")
         }
         guard !(copied + new).isEmpty || !imported.isEmpty else { return }
-        try StoreEditor.edit(stateDirectory, of: base) { regions in
+        try StoreEditor.edit(stateDirectory, of: base, within: limit(of: base)) { regions in
             var regions = regions
             var changes = copied.map { RegionChange.set($0, isRIDDerived: false) } + imported
             regions.apply(changes)
