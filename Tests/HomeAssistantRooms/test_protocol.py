@@ -16,7 +16,6 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "custom_components/ibeacon_rooms"))
 sys.dont_write_bytecode = True
-import protocol  # noqa: E402
 
 TAG = "CA271EAE-5FA8-4E80-8F08-2A302A95A959:1:7"
 KEY = "EC0234A357C8AD05341010A60A397D9B"
@@ -52,6 +51,7 @@ def provide_secret_box():
 
 
 provide_secret_box()
+import protocol  # noqa: E402
 
 
 def fixture(name):

@@ -13,8 +13,7 @@ from homeassistant.helpers.selector import TextSelector, TextSelectorConfig, Tex
 from .protocol import LONGEST_KEY, Seal, tags
 
 DOMAIN = "ibeacon_rooms"
-# For the list of tags, which the broker retains. A site may have none yet.
-PATIENCE_SECONDS = 2
+PATIENCE_SECONDS = 2  # for the list of tags, which the broker retains; a site may have none yet
 
 
 class RoomsFlow(ConfigFlow, domain=DOMAIN):

@@ -5,6 +5,8 @@ import json
 import statistics
 import uuid
 
+from nacl.secret import SecretBox
+
 # Limits of the site: beacons of a message, tags, bytes of their list, phones of a card, bytes of a key.
 MOST_BEACONS, MOST_TAGS, MOST_LIST_BYTES, MOST_PHONES = 256, 10_000, 4 << 20, 128
 LONGEST_KEY = 32
@@ -42,11 +44,7 @@ class Seal:
     """The encryption of a site: OwnTracks' envelope, of the site's key. Without a key nothing is encrypted."""
 
     def __init__(self, key: str) -> None:
-        self.box = None
-        if key:
-            from nacl.secret import SecretBox  # noqa: PLC0415 - only a site with a key needs it
-
-            self.box = SecretBox(key.encode().ljust(LONGEST_KEY, b"\0"))
+        self.box = SecretBox(key.encode().ljust(LONGEST_KEY, b"\0")) if key else None
 
     def sealed(self, payload: bytes) -> bytes:
         """The payload as it is published. An empty one deletes a retained message and stays empty."""

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import lru_cache
 import logging
 import secrets
 import time
 from typing import Any
 
-import nacl.secret  # noqa: F401 - the key of a site needs it: here it is not loaded in the event loop
 from bluetooth_data_tools import get_cipher_for_irk, resolve_private_address
 
 from homeassistant.components import bluetooth, mqtt
@@ -24,7 +24,7 @@ from . import protocol
 LOG = logging.getLogger(__name__)
 DOMAIN = "ibeacon_rooms"
 MOST_STRANGERS = 4096
-ECHO, AGAIN = 10, 60  # seconds: a card that the broker has comes back within ECHO; one that does not is published again after AGAIN
+ECHO, AGAIN = 10, 60  # seconds: a card that the broker takes comes back within ECHO; else it is published again after AGAIN
 
 
 async def clear(hass: HomeAssistant, entry: ConfigEntry) -> None:
@@ -48,10 +48,10 @@ class Receivers:
         self.ciphers: dict[str, list[Any]] = {}
         self.feeds: dict[str, protocol.Feed] = {}
         self.cards: dict[str, bytes] = {}
-        # What was published of cards and has not come back: the payload, and since when.
-        self.sent: dict[str, tuple[bytes, float]] = {}
+        self.missing: dict[str, float] = {}  # receivers whose card has not come back, and since when
+        self.tried = self.ticked
         self.followed: dict[str, tuple[str | None, Callable[[], None], Callable[[], None]]] = {}
-        self.strangers: set[str] = set()
+        self.identify = lru_cache(MOST_STRANGERS)(self._identify)
         self.stops: list[Callable[[], None]] = []
 
     async def start(self) -> None:
@@ -60,7 +60,8 @@ class Receivers:
         self.stops += [
             bluetooth.async_register_callback(
                 self.hass, self._seen, BluetoothCallbackMatcher(connectable=False), bluetooth.BluetoothScanningMode.PASSIVE),
-            mqtt.async_subscribe_connection_status(self.hass, self._connected),
+            # The broker may have lost the cards, and says after each connection whether there is a list.
+            mqtt.async_subscribe_connection_status(self.hass, callback(lambda _: self._search(None))),
             *[await mqtt.async_subscribe(self.hass, f"ibeacon-rooms/{self.site}/{topic}", taken, 1, None) for topic, taken in (
                 ("tags", self._tags), ("phones/+", self._phones), ("gateway/+", self._card))],
             async_track_time_interval(self.hass, self._tick, timedelta(seconds=1)),
@@ -73,36 +74,25 @@ class Receivers:
             stop()
         for address in list(self.followed):
             self._lose(address)
-        receivers = (f"no_area_{receiver}" for receiver in self.entry.data["receivers"])
-        for issue in (f"unreadable_{self.site}", f"refused_{self.site}", *receivers):
-            ir.async_delete_issue(self.hass, DOMAIN, issue)
+        areas = (("no_area", receiver) for receiver in self.entry.data["receivers"])
+        for name, of in (("unreadable", self.site), ("refused", self.site), *areas):
+            self._issue(name, of, None)
 
     # What the site says
 
     @callback
-    def _connected(self, is_connected: bool) -> None:
-        # The broker may have lost the cards, and says after each connection whether there is a list.
-        self._search(None)
-
-    @callback
     def _tags(self, message: mqtt.ReceiveMessage) -> None:
-        issue = f"unreadable_{self.site}"
         try:
             tags = protocol.tags(self.seal.opened(message.payload)) if message.payload else None
         except ValueError as error:
-            ir.async_create_issue(
-                self.hass, DOMAIN, issue, is_fixable=False, severity=ir.IssueSeverity.ERROR, translation_key="unreadable",
-                translation_placeholders={"site": self.site, "reason": str(error)})
-            return
-        ir.async_delete_issue(self.hass, DOMAIN, issue)
+            return self._issue("unreadable", self.site, {"reason": str(error)})
+        self._issue("unreadable", self.site, None)
         self._search(tags)
 
     @callback
     def _card(self, message: mqtt.ReceiveMessage) -> None:
         receiver = message.topic.rpartition("/")[2]
-        if receiver in self.sent and self.sent[receiver][0] == message.payload:
-            del self.sent[receiver]
-        elif not message.payload:
+        if self.missing.pop(receiver, None) is None and not message.payload:
             # Somebody removed a card. A scanner that is still there publishes it again.
             self.cards.pop(receiver, None)
 
@@ -120,15 +110,13 @@ class Receivers:
         """Other tags or keys: follows again the addresses that Home Assistant knows. A list after none needs the cards."""
         self.tags = tags
         if tags is None:
-            self.cards.clear()
-            self.sent.clear()
-            ir.async_delete_issue(self.hass, DOMAIN, f"refused_{self.site}")
+            self.cards, self.missing = {}, {}
         keys = {beacon: found for phones in self.lists.values() for beacon, found in phones.items()}
         self.ciphers = {
             beacon: [get_cipher_for_irk(key) for key in keys[beacon]] for beacon in (self.tags or set()) & keys.keys()}
         for address in list(self.followed):
             self._lose(address)
-        self.strangers.clear()
+        self.identify.cache_clear()
         for info in bluetooth.async_discovered_service_info(self.hass, False):
             self._seen(info, bluetooth.BluetoothChange.ADVERTISEMENT)
 
@@ -141,7 +129,7 @@ class Receivers:
         if not self.tags or address in self.followed:
             return
         found = protocol.ibeacon(info.manufacturer_data.get(76, b""))
-        if not (found and found[0] in self.tags) and not (named := self._identify(address)):
+        if not (found and found[0] in self.tags) and not (named := self.identify(address)):
             return
         self.followed[address] = (
             named, bluetooth.async_register_advertisement_callback(self.hass, self._heard, address),
@@ -149,16 +137,11 @@ class Receivers:
 
     def _identify(self, address: str) -> str | None:
         """The phone or the fixed address among the tags."""
-        if address in self.strangers:
-            return None
         if (named := protocol.identity(f"mac:{address.upper()}")) in self.tags:
             return named
         for named, ciphers in self.ciphers.items():
             if any(resolve_private_address(cipher, address) for cipher in ciphers):
                 return named
-        if len(self.strangers) >= MOST_STRANGERS:
-            self.strangers.clear()
-        self.strangers.add(address)
         return None
 
     @callback
@@ -186,6 +169,8 @@ class Receivers:
     async def _tick(self, _: datetime) -> None:
         now = time.monotonic()
         seconds, self.ticked = now - self.ticked, now
+        # A broker need not say that it refuses a message.
+        self._issue("refused", self.site, {} if now - min(self.missing.values(), default=now) >= ECHO else None)
         if self.tags is None or not mqtt.is_connected(self.hass):
             for feed in self.feeds.values():
                 feed.skip()
@@ -196,7 +181,6 @@ class Receivers:
             entry.unique_id: entry
             for entry in self.hass.config_entries.async_entries("bluetooth", include_ignore=False, include_disabled=False)}
         await self._cards(entries, scanners)
-        self._judge(now)
         for source in entries:
             scanner = scanners.get(source)
             since = scanner.time_since_last_detection() if scanner else now
@@ -212,34 +196,18 @@ class Receivers:
                 self._room(entry), self.version, f"Home Assistant {kind}", self.since, source, list(self.ciphers))
         self.feeds = {source: feed for source, feed in self.feeds.items() if source in entries}
         names = {protocol.receiver(source): scanners[source].name if source in scanners else source for source in entries}
+        if self.missing and self.ticked - self.tried >= AGAIN:
+            self.cards.clear()
         for receiver, card in sorted(cards.items() - self.cards.items()):
             self.cards[receiver] = card
-            if not card or b'"room"' in card:
-                ir.async_delete_issue(self.hass, DOMAIN, f"no_area_{receiver}")
-            else:
-                ir.async_create_issue(
-                    self.hass, DOMAIN, f"no_area_{receiver}", is_fixable=False, severity=ir.IssueSeverity.WARNING,
-                    translation_key="no_area", translation_placeholders={"scanner": names[receiver], "site": self.site})
+            self.missing.setdefault(receiver, self.ticked)
+            self.tried = self.ticked
+            self._issue("no_area", receiver, {"scanner": names[receiver]} if card and b'"room"' not in card else None, "warning")
             await self._publish(f"gateway/{receiver}", card, retain=True)
         # One that is gone is known until the broker has removed its card.
-        known = sorted({*names, *(receiver for receiver, (card, _) in self.sent.items() if not card)})
+        known = sorted(names.keys() | cards.keys() & self.missing.keys())
         if known != self.entry.data["receivers"]:
             self.hass.config_entries.async_update_entry(self.entry, data={**self.entry.data, "receivers": known})
-
-    @callback
-    def _judge(self, now: float) -> None:
-        """Names a broker that does not have what was published: it need not say that it refuses a message."""
-        issue = f"refused_{self.site}"
-        if not self.sent:
-            ir.async_delete_issue(self.hass, DOMAIN, issue)
-            return
-        receiver, (_, since) = min(self.sent.items(), key=lambda item: item[1][1])
-        if now - since >= ECHO:
-            ir.async_create_issue(
-                self.hass, DOMAIN, issue, is_fixable=False, severity=ir.IssueSeverity.ERROR, translation_key="refused",
-                translation_placeholders={"site": self.site, "topic": self._topic(f"gateway/{receiver}")})
-        for receiver in [receiver for receiver, (_, since) in self.sent.items() if now - since >= AGAIN]:
-            self.cards.pop(receiver, None)
 
     def _room(self, entry: ConfigEntry | None) -> str | None:
         """The name of a scanner's area: that of the device which has the radio, or else of the scanner itself."""
@@ -250,11 +218,13 @@ class Receivers:
                     return area.name
         return None
 
-    def _topic(self, topic: str) -> str:
-        return f"ibeacon-rooms/{self.site}/{topic}"
+    def _issue(self, name: str, of: str, wrong: dict[str, str] | None, severity: str = "error") -> None:
+        """Names in the repairs of Home Assistant what is wrong; None: it is right."""
+        if wrong is None:
+            return ir.async_delete_issue(self.hass, DOMAIN, f"{name}_{of}")
+        return ir.async_create_issue(
+            self.hass, DOMAIN, f"{name}_{of}", is_fixable=False, severity=ir.IssueSeverity(severity), translation_key=name,
+            translation_placeholders={"site": self.site} | wrong)
 
     async def _publish(self, topic: str, payload: bytes, retain: bool = False) -> None:
-        sealed = self.seal.sealed(payload)
-        if retain:
-            self.sent[topic.rpartition("/")[2]] = (sealed, self.ticked)
-        await mqtt.async_publish(self.hass, self._topic(topic), sealed, int(retain), retain)
+        await mqtt.async_publish(self.hass, f"ibeacon-rooms/{self.site}/{topic}", self.seal.sealed(payload), int(retain), retain)
