@@ -108,9 +108,11 @@ import Testing
 
     @Test(arguments: [("joe", "home"), ("jane", "attic")])
     func `With another user name or site it keeps its tags and where they are`(user: String, site: String) throws {
-        let before = try RoomServiceFixture(in: directory)
+        let before = try RoomServiceFixture(in: directory, tags: "")
         before.wait(.seconds(15))
-        before.receive(Self.command, RoomServiceFixture.command(adding: "Keys", minor: 9))
+        for (name, minor) in [("Jane", 7), ("Keys", 9)] {
+            before.receive(Self.command, RoomServiceFixture.command(adding: name, minor: minor, rid: name))
+        }
         before.stay(in: 0, seconds: 20)
         let list = try #require(before.published(Self.tags).last)
         before.service.app.stop()

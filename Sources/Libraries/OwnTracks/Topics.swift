@@ -55,9 +55,9 @@ public struct Topics: Hashable, Sendable {
     /// Transitions.
     public var event: String { base + "/event" }
     /// Commands to this tracker: the only topic that it reads.
-    public var command: String { Self.command(below: base) }
+    public var command: String { base + "/cmd" }
     /// The same of a tracker that has this base topic, or had it.
-    package static func command(below base: String) -> String { base + "/cmd" }
+    package static func command(below base: String) -> String { Topics(checked: base).command }
     /// One region that was changed.
     public var waypoint: String { base + "/waypoint" }
     /// All regions, on request.
