@@ -40,7 +40,10 @@ struct SettingsTests {
         #expect(settings.configuration.rooms?.encryptionKey.inFile?.revealed == "the site's")
     }
 
-    @Test(arguments: ["password: \"hush\"", "passwordFile: \"config.json\""])
+    @Test(arguments: [
+        "password: \"hush\"", "passwordFile: \"config.json\"",
+        "tls: true, clientCertificateFile: \"client.pem\", clientKeyFile: \"config.json\"",
+    ])
     func `The advice for a secret that all users can read leaves it to the service`(member: String) throws {
         let path = try directory.write("{_type: \"configuration\", username: \"jane\", \(member)}", to: "config.json")
         chmod(path, 0o644)

@@ -247,6 +247,10 @@ struct ConfigurationReader {
         ] where top.value(name) == nil && top.value(other) != nil {
             top.complain(name, "it is required together with \(other)")
         }
+        // OpenSSL and curl read a key whoever else may.
+        if let key = top.text("clientKeyFile"), let problem = top.files.exposure(top.files.resolved(key)) {
+            top.complain("clientKeyFile", problem.reason)
+        }
         if sendsPassword, password != .absent, tracker.username == nil {
             // MQTT 3.1.1, 3.1.2.9: no password without a user name.
             top.complain("username", "it is required together with the password")

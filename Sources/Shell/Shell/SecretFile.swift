@@ -11,7 +11,8 @@ package enum SecretFile {
     package static func files(beside path: String?) -> ConfigurationFiles {
         var known: [String: Result<Secret, ConfigurationFiles.Problem>] = [:]
         let resolved = { (file: String) in FileAccess.resolve(file, beside: path) }
-        return ConfigurationFiles(resolved: resolved) { file throws(ConfigurationFiles.Problem) in
+        return ConfigurationFiles(resolved: resolved, exposure: exposure(of:)) {
+            file throws(ConfigurationFiles.Problem) in
             let place = resolved(file)
             let result = known[place] ?? Result { () throws(ConfigurationFiles.Problem) in try secret(in: place) }
             known[place] = result
@@ -25,14 +26,18 @@ package enum SecretFile {
         do throws(Failure) { bytes = try FileAccess.read(path) } catch {
             throw ConfigurationFiles.Problem(error.message)
         }
-        guard !FileAccess.isWorldReadable(path) else {
-            throw ConfigurationFiles.Problem("all users can read \(path); run: \(hiding(path))")
-        }
+        if let exposure = exposure(of: path) { throw exposure }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
             throw ConfigurationFiles.Problem("the first line of \(path) is empty or not UTF-8")
         }
         return Secret(text)
+    }
+
+    /// nil: not all users can read the file, or there is none.
+    private static func exposure(of path: String) -> ConfigurationFiles.Problem? {
+        guard FileAccess.isWorldReadable(path) else { return nil }
+        return ConfigurationFiles.Problem("all users can read \(path); run: \(hiding(path))")
     }
 
     /// The commands after which only root and the service can read a file. A change of the mode alone would take the file

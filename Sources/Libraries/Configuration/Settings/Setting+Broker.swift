@@ -54,7 +54,7 @@ extension Setting {
             "A certificate of the gateway, PEM. It needs `clientKeyFile`."),
         file(
             "clientKeyFile", .both(.reconnect), \.broker.clientKeyFile, example: "\"/etc/ibeacon-gateway/client.key\"",
-            "The key of `clientCertificateFile`, PEM."),
+            "The key of `clientCertificateFile`, PEM. It is refused if all users can read it."),
         // Part of the topics of tags, which the rooms service keeps.
         identity(
             "username", SettingEffects(gateway: .reconnect, rooms: .restart), "\"jane\"",
