@@ -58,6 +58,12 @@ struct CommandDecoderTests {
         #expect(received.commands == [.failure(.notAnObject("an empty array"))] && received.envelopes.isEmpty)
     }
 
+    @Test func `An empty message removes a retained command, and is none itself`() {
+        let message = ReceivedMessage(
+            topic: "owntracks/jane/hall/cmd", payload: [], qos: .atLeastOnce, retained: false, isAnswer: false)
+        #expect(decoder.read(message) == nil)
+    }
+
     @Test func `A plain command has no envelope, and neither has one of another key`() throws {
         #expect(try read(Array(Self.clear.utf8)).envelopes.isEmpty)
         let other = try #require(PayloadCipher(key: Secret("another")))

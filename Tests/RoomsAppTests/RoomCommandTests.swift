@@ -42,6 +42,11 @@ import Testing
         #expect(counters(fixture) == [2, 1])
     }
 
+    @Test func `An empty message removes a retained command, and is none itself`() {
+        fixture.receive(Self.topic, "")
+        #expect(counters(fixture) == [0, 0])
+    }
+
     @Test func `No command changes a tag of the configuration file, and what it says of others is done`() throws {
         let both =
             #"{"_type":"cmd","action":"setWaypoints","waypoints":["#

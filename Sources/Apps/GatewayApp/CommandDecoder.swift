@@ -27,11 +27,12 @@ package final class CommandDecoder: Sendable {
         rules.withLock { $0 = Self.rules(of: configuration) }
     }
 
-    /// - Returns: nil if the topic is not the `/cmd` of a tracker.
+    /// - Returns: nil if the topic is not the `/cmd` of a tracker, or if the message is empty: it removes a retained command.
     package func read(_ message: ReceivedMessage) -> ReceivedCommands? {
         let (base, numberBase) = rules.withLock { ($0.bases[message.topic], $0.numberBase) }
         guard let base else { return nil }
         if message.isAnswer { return answer(message, ciphers[base], numberBase) }
+        guard !message.payload.isEmpty else { return nil }
         var received = ReceivedCommands(
             topic: message.topic, retained: message.retained, wasEncrypted: false, commands: [],
             digest: CommandDigest(of: message.payload))

@@ -258,7 +258,7 @@ extension RoomService: AppOwner {
 
     /// Handles a message according to its topic.
     package func received(_ message: ReceivedMessage, at now: MonotonicInstant) {
-        if message.topic.hasSameBytes(as: identity.topics.command) { return handle(command(in: message)) }
+        if message.topic.hasSameBytes(as: identity.topics.command) { return obey(message) }
         if let discovery = site.discovery, discovery.birthTopics.contains(message.topic) {
             // A retained birth message is old.
             if !message.retained, message.payload == Array("online".utf8) { handle(.homeAssistantStarted) }
@@ -304,22 +304,23 @@ extension RoomService: AppOwner {
         }
     }
 
+    /// An empty message removes a retained command, and is none.
+    private func obey(_ message: ReceivedMessage) { if !message.payload.isEmpty { handle(command(in: message)) } }
+
     private func command(in message: ReceivedMessage) -> Site.Input {
-        let payload: [UInt8]
-        let nonce: [UInt8]?
+        let (payload, nonce): ([UInt8], [UInt8]?)
         do throws(SealError) {
             (payload, nonce) = try door.seal.opened(command: message.payload)
         } catch {
             return .sealedCommand(error == .plain ? .unencrypted : .malformed, reason: "\(error)")
         }
-        let base = configuration.numberBase
         let json = Result { () throws(JSONError) in try JSONValue(parsing: payload) }
         // The seal has checked whether the command must be encrypted.
         return .command(
             ReceivedCommand(
                 tracker: 0,
                 command: json.mapError(CommandError.malformed).flatMap { json in
-                    Result { () throws(CommandError) in try Command(json, base: base) }
+                    Result { () throws(CommandError) in try Command(json, base: configuration.numberBase) }
                 },
                 isRetained: message.retained, wasEncrypted: true,
                 digest: CommandDigest(of: message.payload).command(at: 0),
