@@ -73,4 +73,15 @@ import Testing
             #expect(try directory.read(name) == Array("old".utf8) && status(name).st_mode & 0o7777 == 0o640)
         }
     }
+
+    @Test func `Each configuration that was replaced stays, and one that is kept twice is kept once`() throws {
+        for text in ["by hand", "first", "first", "second"] {
+            _ = try SetupFiles.keep(try directory.write(text, to: "config.json"))
+        }
+        let kept = try [".old", ".old.1", ".old.2"].map {
+            String(decoding: try directory.read("config.json\($0)"), as: UTF8.self)
+        }
+        #expect(kept == ["second", "by hand", "first"])
+        #expect(throws: (any Error).self) { try directory.read("config.json.old.3") }
+    }
 }

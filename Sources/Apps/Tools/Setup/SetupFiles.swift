@@ -52,7 +52,7 @@ enum SetupFiles {
     }
 
     /// Copies a file before it is replaced. The file stays in its place, so that it is there if the new one cannot be
-    /// written.
+    /// written. Earlier copies stay, too.
     ///
     /// - Returns: The path of the copy.
     static func keep(_ path: String) throws(Failure) -> String {
@@ -64,8 +64,19 @@ enum SetupFiles {
         }
         var attributes = AtomicFile.Attributes(mode: status.st_mode & 0o777)
         if geteuid() == 0 { (attributes.owner, attributes.group) = (status.st_uid, status.st_gid) }
-        try replace(path + ".old", by: bytes, attributes)
-        return path + ".old"
+        let copy = path + ".old"
+        if FileAccess.exists(copy), (try? FileAccess.read(copy)) != bytes { try number(copy) }
+        try replace(copy, by: bytes, attributes)
+        return copy
+    }
+
+    /// Gives an earlier copy a number, the first that is free: it may be the only one of what a person wrote.
+    private static func number(_ copy: String) throws(Failure) {
+        var number = 1
+        while FileAccess.exists("\(copy).\(number)") { number += 1 }
+        guard rename(copy, "\(copy).\(number)") == 0 else {
+            throw Failure(.cannotCreate, "cannot rename \(copy): \(FileAccess.lastError)")
+        }
     }
 
     private static func replace(
