@@ -213,7 +213,7 @@ import Testing
         #expect(
             status.gatewayAdvice.map(\.sentence) == [
                 "the gateway hall hears and is heard by its 4 neighbours 9 dB less: was it covered? If so, take away what "
-                    + "covers it, and this ends by itself. If it is to stay so: ibeacon-gateway rooms gateways moved hall"
+                    + "covers it, and this ends by itself. If it is to stay so: sudo ibeacon-gateway rooms gateways moved hall"
             ])
         #expect(status.gatewaysJSON["attic"]?["asked"] == 1 && status.gatewaysJSON["attic"]?["survey"]?["minor"] == 1)
     }

@@ -41,7 +41,7 @@ package struct GatewayAdvice: Hashable, Sendable {
             case .offline:
                 (
                     "not at the broker: \(names)",
-                    "check power and network, or remove the gateway with 'ibeacon-gateway rooms gateways remove'"
+                    "check power and network, or remove the gateway with 'sudo ibeacon-gateway rooms gateways remove'"
                 )
             case .noReadings: ("has said where it stands, and sends no readings: \(names)", rights)
             case .silent: ("sends no readings any more: \(names)", "is it running? \(rights)")
@@ -69,7 +69,7 @@ package struct GatewayAdvice: Hashable, Sendable {
             case .moved, .covered:
                 (
                     "the other gateways hear it otherwise than before: \(names)",
-                    "was it moved or covered? If it is to stay so: 'ibeacon-gateway rooms gateways moved'"
+                    "was it moved or covered? If it is to stay so: 'sudo ibeacon-gateway rooms gateways moved'"
                 )
             case .deaf: ("receives nothing while others do: \(names)", "check its radio and its antenna")
             }

@@ -14,7 +14,7 @@ extension RoomQuestion {
     package var remedy: String {
         let moved = gateways.first.map { "rooms gateways moved \(Self.word($0))" } ?? ""
         return
-            "if '\(from.name)' was renamed: ibeacon-gateway rooms rename \(Self.word(from.name)) \(Self.word(to.name)) - if the gateway was "
+            "if '\(from.name)' was renamed: sudo ibeacon-gateway rooms rename \(Self.word(from.name)) \(Self.word(to.name)) - if the gateway was "
             + "carried there: ibeacon-gateway \(moved)"
     }
 

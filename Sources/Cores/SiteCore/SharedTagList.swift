@@ -104,13 +104,13 @@ package struct SharedTagList: Sendable {
                 "this service has no stored list of tags, and the site's list has \(list.tags.count); it does not replace "
                     + "that list, and decides nothing",
                 "adopt the list: sudo ibeacon-gateway rooms tags adopt, on this machine, or the button below; to begin "
-                    + "anew: ibeacon-gateway rooms clear"
+                    + "anew: sudo ibeacon-gateway rooms clear"
             )
         case .unreadable(let reason):
             (
                 "the site's list of tags cannot be read here, and is not replaced: \(reason)",
                 "if it is encrypted, give this service the key of the site (rooms.encryptionKeyFile), and adopt the list: sudo "
-                    + "ibeacon-gateway rooms tags adopt; to begin anew: ibeacon-gateway rooms clear"
+                    + "ibeacon-gateway rooms tags adopt; to begin anew: sudo ibeacon-gateway rooms clear"
             )
         }
     }

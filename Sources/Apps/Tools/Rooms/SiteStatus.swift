@@ -201,7 +201,7 @@ struct SiteStatus {
         var blocks = [head]
         blocks.append(
             tags.isEmpty
-                ? "no tag was heard yet; add one with: ibeacon-gateway rooms tags add NAME:UUID:MAJOR:MINOR"
+                ? "no tag was heard yet; add one with: sudo ibeacon-gateway rooms tags add NAME:UUID:MAJOR:MINOR"
                 : SiteTagTable(tags: tags, floors: floors).text(now: now))
         let explained = tags.compactMap { tag in
             reasons[tag.id].map { Terminal.printable("\(tag.name): \($0.joined(separator: " "))") }

@@ -116,7 +116,8 @@ package struct LiveFindings {
         }
         return Finding(
             .warning, "regions", "there are no beacon regions, so there are no transitions",
-            remedy: "make one of a beacon on the status page, or: ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
+            remedy: "make one of a beacon on the status page, or: "
+                + "sudo ibeacon-gateway regions add NAME:UUID:MAJOR:MINOR")
     }
 
     /// Largest number of names in a finding. A person goes to one beacon after the other.
