@@ -74,6 +74,25 @@ try:
     check("the beacon has its region", "[...document.querySelectorAll('#beacons tr')].some(l => l.innerText.includes('Workshop'))")
     check("scripts cannot read the token", "!document.cookie.includes('demo-token')")
 
+    # From another machine the state itself needs the token.
+    token = "document.getElementById('token-dialog').open"
+    browser.evaluate("source = EventSource; request = fetch; EventSource = class { static CLOSED = 2; readyState = 2; close() {}"
+                     " constructor() { setTimeout(() => this.onerror()); } };"
+                     " fetch = (path, ...rest) => path === '/status.json' ? Promise.resolve({ status: 401 }) : request(path, ...rest);"
+                     " stream.close(); connect(show)")
+    check("a page that may not read the state asks for the token", token)
+    browser.evaluate("document.querySelector('#token-dialog [data-close]').click()")
+    check("without the token it says that it is not live", "document.getElementById('live').textContent.startsWith('no connection: reload')")
+    browser.evaluate("askToken(null); EventSource = source; fetch = request; document.getElementById('token').focus()")
+    browser.type("demo-token-0123456789")
+    browser.key("Enter", 13, "\r")
+    check("and what waited for the token is forgotten", "pending === null")
+    browser.evaluate("requests = 0; fetch = () => { requests += 1; return new Promise(answer => setTimeout(answer, 100, { ok: true })); };"
+                     " for (let click of [1, 2]) act('/regions', { name: 'Twice' }, { open: false }, null)")
+    check("two clicks on one button are one request", "requests === 1 && underWay.size === 0")
+    browser.evaluate("fetch = request")
+    check("with the token it is live again", f"!{token} && document.getElementById('live').textContent === 'live'")
+
     browser.view(1100, 1000)
     time.sleep(1.2)
     browser.screenshot(os.path.join(images, "status-page.png"))

@@ -405,9 +405,11 @@ function followTraining() {
   }
 }
 
-async function askResult(id, run) {
+async function askResult(id, run, tries = 5) {
   const answer = await fetch(`/room.json?id=${encodeURIComponent(run.room)}&tag=${encodeURIComponent(id)}`).catch(() => null);
-  const text = answer && answer.ok ? (await answer.json()).result : [silence];
+  // Rooms are compared one at a time: 503 says to ask again.
+  if (answer && answer.status === 503 && tries > 0) { setTimeout(askResult, 1500, id, run, tries - 1); return; }
+  const text = answer && answer.ok ? (await answer.json()).result : [answer ? await answer.text() : silence];
   results.set(id, { roomName: run.roomName, text });
   if (state) fillTrainings();
 }

@@ -337,7 +337,8 @@ $("settings-form").addEventListener("submit", async event => {
     names: [...$("set-names").querySelectorAll("input")].map(input => input.value.trim() || null) };
   const answer = await send("/settings", wanted).catch(() => null);
   if (answer && answer.status === 401) { askToken(() => $("settings-form").requestSubmit()); return; }
-  if (!answer || !answer.ok || !before) { error.textContent = answer ? await answer.text() : silence; return; }
+  if (!answer || !answer.ok) { error.textContent = answer ? await answer.text() : silence; return; }
+  if (!before) { error.textContent = "The settings were sent, but the service does not say what became of them."; return; }
   const isSet = now => Object.keys(wanted).every(key => JSON.stringify(now.settings[key]) === JSON.stringify(wanted[key]));
   for (;;) {
     const now = await readSettings();

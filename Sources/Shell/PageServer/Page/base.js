@@ -4,6 +4,8 @@
 const $ = id => document.getElementById(id);
 const silence = "The service does not answer.";
 let pending = null;    // the action that waits for the token
+let blocked = null;    // connects again; the live stream waits for the token
+let declined = false;  // the dialog was closed without a token, and is not opened again by itself
 
 function make(tag, attributes, ...children) {
   const node = document.createElement(tag);
@@ -107,24 +109,45 @@ function connect(show) {
   };
   stream = new EventSource("/events");
   watch();
-  stream.onmessage = event => { watch(); live("live", "good"); show(JSON.parse(event.data)); };
+  stream.onmessage = event => {
+    watch();
+    // What cannot be drawn, such as the state of a newer service, is not live.
+    try { show(JSON.parse(event.data)); } catch (error) { live("cannot be shown: reload this page", "bad"); throw error; }
+    live("live", "good");
+  };
   stream.onerror = () => {
     live("no connection", "bad");
     if (stream.readyState !== EventSource.CLOSED) return;   // the browser tries again by itself
     clearTimeout(silenceTimer);
     fetch("/status.json").then(answer => {
-      if (answer.status === 401) askToken(async () => connect(show));
+      if (answer.status === 401) needToken(show);
       else setTimeout(connect, 5000, show);
     }).catch(() => setTimeout(connect, 5000, show));
   };
+}
+
+function needToken(show) {
+  blocked = () => connect(show);
+  if (declined) wait(); else if (!$("token-dialog").open) askToken(null);
+}
+// Another tab may get the token.
+function wait() {
+  live("no connection: reload this page to give the token", "bad");
+  const again = blocked;
+  setTimeout(() => { if (blocked === again) { blocked = null; again(); } }, patience);
 }
 
 // Changing things
 
 const send = (path, body) => fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
+const underWay = new Set();
 async function act(path, body, dialog, error) {
+  const request = path + JSON.stringify(body);
+  if (underWay.has(request)) return;   // a second click; the service would refuse it as done already
+  underWay.add(request);
   const answer = await send(path, body).catch(() => null);
+  underWay.delete(request);
   if (answer && answer.status === 401) { askToken(() => act(path, body, dialog, error)); return; }
   if (answer && answer.ok) { if (dialog.open) dialog.close(); return; }
   error.textContent = answer ? await answer.text() : silence;
@@ -155,10 +178,16 @@ $("token-form").addEventListener("submit", async event => {
   event.preventDefault();
   const answer = await send("/session", { token: $("token").value }).catch(() => null);
   if (!answer || !answer.ok) { $("token-error").textContent = answer ? await answer.text() : silence; return; }
+  const [then, again] = [pending, blocked];
+  [pending, blocked, declined] = [null, null, false];
   $("token-dialog").close();
-  const then = pending;
-  pending = null;
+  if (again) again();
   if (then) await then();
+});
+// Who closes the dialog without a token does not do what needed it.
+$("token-dialog").addEventListener("close", () => {
+  pending = null;
+  if (blocked) { declined = true; wait(); }
 });
 
 for (const button of document.querySelectorAll("[data-close]"))
