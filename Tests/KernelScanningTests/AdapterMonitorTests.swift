@@ -348,6 +348,15 @@ private final class MonitorFixture: AdapterMonitorDelegate {
         #expect(fixture.kernel.sent().isEmpty && fixture.notices.count == 1)
     }
 
+    @Test func `A kernel that does not answer for an hour is named once`() throws {
+        let fixture = try MonitorFixture()
+        fixture.kernel.informs(0, isPowered: false)
+        fixture.wait(.milliseconds(300))
+        for _ in 1...120 { fixture.wait(.seconds(30)) }
+        #expect(fixture.kernel.sent().count >= 100)
+        #expect(fixture.notices.count == 1)
+    }
+
     @Test func `Low Energy that the kernel does not switch on is named, and asked for again`() throws {
         let fixture = try MonitorFixture()
         fixture.kernel.informs(0, isPowered: true, isLowEnergyOn: false)

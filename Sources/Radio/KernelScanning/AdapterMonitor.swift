@@ -18,7 +18,6 @@ final class AdapterMonitor {
         var retry: (any EventRegistration)?
         /// Whether it is being powered off on purpose, to be powered on again at once.
         var isCycling = false
-        var saidBlocked = false
         /// Why it is not ready, as last told.
         var refusal: ScanProblem?
         var reset: ControllerProbe?
@@ -189,7 +188,6 @@ final class AdapterMonitor {
         adapter.isReady = isReady
         if isReady {
             adapter.attempts.reset()
-            adapter.saidBlocked = false
             adapter.refusal = nil
             adapter.retry?.cancel()
             adapter.retry = nil
@@ -229,17 +227,13 @@ final class AdapterMonitor {
         if status == ManagementStatus.rfkilled || kernel.isBlocked(index) {
             let blocked = ScanProblem(
                 "hci\(index) is blocked by rfkill", remedy: "to unblock: rfkill unblock bluetooth")
-            adapters[index]?.refusal = blocked
-            if !adapter.saidBlocked {
-                adapters[index]?.saidBlocked = true
-                delegate?.notice(Notice(.warning, "\(blocked)"))
-            }
+            refused(index, blocked, Notice(.warning, "\(blocked)"))
             return scheduleRetry(index, after: Self.blockedRetry)
         }
         if status == ManagementStatus.permissionDenied {
             let text = "hci\(index) is off, and switching it on needs CAP_NET_ADMIN"
-            adapters[index]?.refusal = ScanProblem(text, remedy: Capability.netAdmin.remedy)
-            delegate?.notice(Notice(.error, "\(text): \(Capability.netAdmin.remedy)"))
+            let remedy = Capability.netAdmin.remedy
+            refused(index, ScanProblem(text, remedy: remedy), Notice(.error, "\(text): \(remedy)"))
         } else if status != ManagementStatus.busy {
             refused(index, "hci\(index) does not switch on: \(ManagementStatus.name(status))")
         }
@@ -256,9 +250,15 @@ final class AdapterMonitor {
     }
 
     private func refused(_ index: UInt16, _ text: String) {
-        adapters[index]?.refusal = ScanProblem(
-            text, remedy: "it is tried again; see: journalctl -k | grep -i bluetooth")
-        delegate?.notice(Notice(.warning, "\(text); trying again"))
+        let problem = ScanProblem(text, remedy: "it is tried again; see: journalctl -k | grep -i bluetooth")
+        refused(index, problem, Notice(.warning, "\(text); trying again"))
+    }
+
+    /// Shows why an adapter is not ready, and tells it once until the reason is another one.
+    private func refused(_ index: UInt16, _ problem: ScanProblem, _ notice: Notice) {
+        guard adapters[index]?.refusal != problem else { return }
+        adapters[index]?.refusal = problem
+        delegate?.notice(notice)
     }
 
     /// Tries again if the kernel does not answer, or if the answer was lost.
