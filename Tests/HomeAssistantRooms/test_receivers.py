@@ -198,10 +198,14 @@ class Cards(unittest.TestCase):
         self.scanners = []
         self.assertEqual(self.live(20), [(CARD, b"")])
 
-    def test_a_broker_that_does_not_take_the_cards_is_named_until_it_does(self):
+    def live_refused(self, seconds):
+        """The broker takes no cards from the beginning on."""
         self.broker.refuses = True
         self.broker.send("ibeacon-rooms/home/tags", LIST)
-        self.live(9)
+        return self.live(seconds)
+
+    def test_a_broker_that_does_not_take_the_cards_is_named_until_it_does(self):
+        self.live_refused(9)
         self.assertNotIn("refused_home", self.issues.shown)
         published = self.live(300)
         self.assertEqual(self.issues.shown["refused_home"], {"site": "home"})
@@ -211,9 +215,7 @@ class Cards(unittest.TestCase):
         self.assertNotIn("refused_home", self.issues.shown)
 
     def test_without_a_connection_nothing_is_said_of_what_the_broker_takes(self):
-        self.broker.refuses = True
-        self.broker.send("ibeacon-rooms/home/tags", LIST)
-        self.live(5)
+        self.live_refused(5)
         self.broker.connect(False)
         self.live(60)
         self.broker.refuses = False
@@ -223,18 +225,14 @@ class Cards(unittest.TestCase):
         self.assertNotIn("refused_home", self.issues.shown)
 
     def test_after_the_list_of_tags_was_removed_nothing_is_said_of_what_the_broker_takes(self):
-        self.broker.refuses = True
-        self.broker.send("ibeacon-rooms/home/tags", LIST)
-        self.live(30)
+        self.live_refused(30)
         self.assertIn("refused_home", self.issues.shown)
         self.clear()
         self.live(5)
         self.assertNotIn("refused_home", self.issues.shown)
 
     def test_the_end_of_the_integration_leaves_no_issue(self):
-        self.broker.refuses = True
-        self.broker.send("ibeacon-rooms/home/tags", LIST)
-        self.live(30)
+        self.live_refused(30)
         self.receivers.stops = []
         self.receivers.stop()
         self.assertEqual(self.issues.shown, {})
