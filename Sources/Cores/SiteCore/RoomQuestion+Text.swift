@@ -1,3 +1,4 @@
+import Base
 import JSON
 package import SiteProtocol
 
@@ -12,30 +13,16 @@ extension RoomQuestion {
 
     /// The answers.
     package var remedy: String {
-        let moved = gateways.first.map { "rooms gateways moved \(Self.word($0))" } ?? ""
+        let moved = gateways.first.map { "rooms gateways moved \(ShellWord.of($0))" } ?? ""
         return
-            "if '\(from.name)' was renamed: sudo ibeacon-gateway rooms rename \(Self.word(from.name)) \(Self.word(to.name)) - if the gateway was "
-            + "carried there: ibeacon-gateway \(moved)"
+            "if '\(from.name)' was renamed: sudo ibeacon-gateway rooms rename \(ShellWord.of(from.name)) \(ShellWord.of(to.name)) - if the gateway was "
+            + "carried there: sudo ibeacon-gateway \(moved)"
     }
 
     /// Why the answer that a gateway was carried is refused; nil if that is the question.
     package static func refusal(ofMoving gateway: String, among questions: [RoomQuestion]) -> String? {
         guard !questions.contains(where: { $0.gateways.contains(gateway) }) else { return nil }
         return "there is no question whether \(shortened(gateway)) was carried"
-    }
-
-    /// A word of a shell's command line. Any client may write the name of a room.
-    static func word(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        return isPlain
-            ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }
 

@@ -27,7 +27,7 @@ extension SurveyHealth.Change {
 
     /// The answers.
     package func remedy(of gateway: String) -> String {
-        let accept = "sudo ibeacon-gateway rooms gateways moved \(RoomQuestion.word(gateway))"
+        let accept = "sudo ibeacon-gateway rooms gateways moved \(ShellWord.of(gateway))"
         return switch kind {
         case .covered: "If so, take away what covers it, and this ends by itself. If it is to stay so: \(accept)"
         case .moved:

@@ -142,7 +142,7 @@ private enum ZshCompletion {
         lines += [
             "    '1: :->command' \\", "    '*:: :->words'", "case $state in", "command)", "    local -a commands=(",
         ]
-        lines += commands.map { "        \(quoted("\($0.name):\($0.summary)"))" }
+        lines += commands.map { "        \(ShellWord.quoted("\($0.name):\($0.summary)"))" }
         lines += ["    )", "    _describe command commands ;;", "words)", "    case $line[1] in"]
         for command in commands {
             lines.append("    \(command.name))")
@@ -172,17 +172,13 @@ private enum ZshCompletion {
     private static func option(_ option: OptionSpecification) -> String {
         let help = option.help.map { "[]:".contains($0) ? "\\\($0)" : "\($0)" }.joined()
         let argument = option.argument.map { ":\($0):\(argumentAction(option))" } ?? ""
-        return quoted("--\(option.name)\(option.argument == nil ? "" : "=")[\(help)]\(argument)")
+        return ShellWord.quoted("--\(option.name)\(option.argument == nil ? "" : "=")[\(help)]\(argument)")
     }
 
     private static func argumentAction(_ option: OptionSpecification) -> String {
         if option.takesPath { return "_files" }
         if option.takesRegion { return "{\(names)}" }
         return option.name == "scanner" ? "(\(CompletedNames.scanners.joined(separator: " ")))" : " "
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }
 

@@ -1,3 +1,4 @@
+import Base
 import Enrolment
 import Identities
 import System

@@ -1,3 +1,4 @@
+import Base
 import Configuration
 
 /// The command line by which a person sees what the gateway publishes. It works with the login and the authority of the

@@ -37,7 +37,7 @@ enum RoomsCheck {
                     (["no rooms service is active for site '\(identity.site)'"] + status.services.remarks)
                         .joined(separator: "; "),
                     remedy:
-                        "sudo systemctl enable --now ibeacon-gateway-rooms; or, to turn rooms off: ibeacon-gateway rooms clear"
+                        "sudo systemctl enable --now ibeacon-gateway-rooms; or, to turn rooms off: sudo ibeacon-gateway rooms clear"
                 )
             ]
         }
